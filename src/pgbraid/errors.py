@@ -17,6 +17,7 @@ frameworks) translate. psycopg's errors become ours in one place, `pgbraid.db.fa
     │  ├─ NoSuchCollection      (with the nearest names)
     │  ├─ NoSuchEmbedder
     │  ├─ NoSuchRoute
+    │  ├─ NoSuchProfile
     │  ├─ AlreadyExists
     │  └─ EmbedderMismatch      another model, or another version of it, than the collection was made with
     ├─ FilterError              a metadata filter that cannot be understood
@@ -138,6 +139,12 @@ class NoSuchRoute(_Unknown):
     """A route that does not exist."""
 
     kind = "route"
+
+
+class NoSuchProfile(_Unknown):
+    """A profile that does not exist."""
+
+    kind = "profile"
 
 
 class AlreadyExists(CatalogError):

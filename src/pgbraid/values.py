@@ -45,7 +45,7 @@ class Document:
     external_id: str
     text: str
     title: str = ""
-    metadata: Mapping[str, Json] = EMPTY
+    metadata: Mapping[str, Json] = field(default_factory=dict)
     tenant: str = ""
     format: Literal["text", "markdown"] = "text"
     headings: tuple[Heading, ...] | None = None
@@ -94,7 +94,7 @@ class IngestReport:
     embedded: int = 0
     rejected: tuple[Rejected, ...] = ()
     cleaned: tuple[Rejected, ...] = ()
-    milliseconds: Mapping[str, float] = EMPTY
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
 
 
 # ── what a collection is ───────────────────────────────────────────────────────────────────────────────────
@@ -155,7 +155,7 @@ class EmbedderRecord:
     document_prefix: str = ""
     max_tokens: int = 0
     fingerprint: str = ""
-    options: Mapping[str, Json] = EMPTY
+    options: Mapping[str, Json] = field(default_factory=dict)
     id: int = 0
 
 
@@ -199,6 +199,20 @@ class Collection:
     chunks: int = 0
     average_length: float = 0.0
     revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSpec:
+    """How a collection shall be made."""
+
+    name: str
+    embedder: str
+    description: str = ""
+    language: str = "multilingual"
+    chunking: Chunking | None = None
+    index: VectorIndex = VectorIndex()
+    k1: float = 1.2
+    b: float = 0.75
 
 
 # ── how to retrieve ────────────────────────────────────────────────────────────────────────────────────────
@@ -298,8 +312,8 @@ class Failure:
 class Trace:
     """What happened: milliseconds by stage, counts, round trips, and what was done in another way than usual."""
 
-    milliseconds: Mapping[str, float] = EMPTY
-    counts: Mapping[str, int] = EMPTY
+    milliseconds: Mapping[str, float] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
     round_trips: int = 0
     notes: tuple[str, ...] = ()
 

@@ -1,0 +1,9 @@
+-- Forget an embedder that no collection uses.
+-- param name text
+-- row   id
+
+DELETE FROM pgbraid.embedder AS e
+WHERE
+    e.name = %(name)s::text
+    AND NOT EXISTS (SELECT FROM pgbraid.collection AS c WHERE c.embedder_id = e.id)
+RETURNING e.id

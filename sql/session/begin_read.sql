@@ -1,0 +1,3 @@
+-- Start a transaction that only reads.
+
+BEGIN READ ONLY

@@ -1,0 +1,3 @@
+-- End the transaction.
+
+COMMIT

@@ -1,0 +1,3 @@
+-- Forget the mark.
+
+RELEASE SAVEPOINT pgbraid

@@ -1,0 +1,3 @@
+-- Mark where a caller's transaction stands, so that nothing of ours stays in it.
+
+SAVEPOINT pgbraid

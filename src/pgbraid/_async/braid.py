@@ -1,0 +1,189 @@
+"""The façade: one object that an application holds. No SQL and no decisions here, only doors to the corridors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from pgbraid._async import catalog, ingest, search, upkeep, write
+from pgbraid._async.link import Database
+from pgbraid.borrow import async_connection_of
+from pgbraid.compute import in_executor
+from pgbraid.models import Models
+from pgbraid.settings import Settings
+from pgbraid.values import (
+    Collection,
+    CollectionSpec,
+    Decision,
+    Document,
+    Embedder,
+    EmbedderRecord,
+    IngestReport,
+    Json,
+    Rejected,
+    Reranker,
+    SearchResult,
+)
+
+if TYPE_CHECKING:
+    from pgbraid.declared import Changes, Declared
+
+
+class AsyncBraid:
+    """A database with collections: ask it, load into it, declare what is in it.
+
+    Opens connections when first needed, and again after a fork. `using(connection)` gives the same braid over a connection of the
+    application's, whose transaction all work then joins.
+    """
+
+    def __init__(self, settings: Settings, models: Models | None = None, database: Database | None = None) -> None:
+        self.settings = settings
+        self.models = models or Models()
+        self._database = database or Database(settings)
+
+    def using(self, connection: Any) -> Self:
+        """This braid over a psycopg or SQLAlchemy connection or session (or Django's); pgbraid never closes or commits it."""
+        return type(self)(self.settings, self.models, self._database.lend(connection, async_connection_of))
+
+    async def search(
+        self,
+        question: str,
+        *,
+        collections: Sequence[str] | str = (),
+        top_k: int | None = None,
+        filter: Mapping[str, Json] | str | None = None,  # noqa: A002 - the field's word
+        tenant: str = "",
+        profile: str | None = None,
+        rerank: bool | str | None = None,
+        **options: Any,
+    ) -> SearchResult:
+        """Answer a question with whole documents.
+
+        Without `collections` the routes decide who is asked. `rerank` is False for none, or names a reranker; `options` are the other
+        settings of a profile (fusion, candidates, dense_weight, …).
+        """
+        settings = {**options, "top_k": top_k, "rerank": rerank if isinstance(rerank, str) else None}
+        request = search.Request(
+            question=question,
+            collections=_names(collections),
+            filter=filter,
+            tenant=tenant,
+            profile=profile,
+            rerank=rerank if isinstance(rerank, bool) else None,
+            options=settings,
+        )
+        return await search.search(self._database, self.models, request)
+
+    async def route(self, question: str, *, collections: Sequence[str] | str = (), tenant: str = "") -> Decision:
+        """Only decide: which collections would be asked, and why."""
+        return await search.decide(self._database, question, _names(collections), tenant)
+
+    async def ingest(
+        self,
+        collection: str,
+        documents: Iterable[Document | Rejected],
+        *,
+        tenant: str | None = None,
+        batch_size: int = ingest.BATCH,
+        progress: ingest.Progress | None = None,
+    ) -> IngestReport:
+        """Load documents; the report says what was added, changed, left alone, cleaned and rejected."""
+        return await ingest.ingest(
+            self._database, self.models, collection, documents, tenant=tenant, batch_size=batch_size, progress=progress
+        )
+
+    async def delete(self, collection: str, external_ids: Sequence[str] | str, *, tenant: str = "") -> tuple[str, ...]:
+        """Remove documents and their chunks; gives the ids of those that were there."""
+        async with self._database.link() as link:
+            known = await catalog.collection(link, collection)
+            return await write.remove(link, known, tenant, _names(external_ids))
+
+    async def document(self, collection: str, external_id: str, *, tenant: str = "") -> dict[str, Any] | None:
+        """One document with its chunks, or None."""
+        async with self._database.link() as link:
+            return await write.show(link, await catalog.collection(link, collection), tenant, external_id)
+
+    async def collection(self, name: str) -> Collection:
+        """The collection of that name. Raises NoSuchCollection."""
+        async with self._database.link() as link:
+            return await catalog.collection(link, name)
+
+    async def collections(self) -> tuple[Collection, ...]:
+        """Every collection that this role may read."""
+        async with self._database.link() as link:
+            return await catalog.collections(link)
+
+    async def create_collection(self, spec: CollectionSpec) -> Collection:
+        """Make a collection with its tables and indexes."""
+        async with self._database.link() as link:
+            return await catalog.create(link, spec)
+
+    async def alter_collection(self, name: str, **changes: Any) -> Collection:
+        """Change new_name, description, ef_search or exact_below."""
+        async with self._database.link() as link:
+            return await catalog.alter(link, name, changes)
+
+    async def drop_collection(self, name: str) -> None:
+        """Drop a collection with everything in it."""
+        async with self._database.link() as link:
+            await catalog.drop(link, name)
+
+    async def embedders(self) -> tuple[EmbedderRecord, ...]:
+        """Every embedder of the catalogue."""
+        async with self._database.link() as link:
+            return await catalog.embedders(link)
+
+    async def add_embedder(self, record: EmbedderRecord) -> EmbedderRecord:
+        """Register an embedder; what the record leaves open is read from the model."""
+        described = await in_executor(self.models.describe, record)
+        async with self._database.link() as link:
+            return await catalog.add_embedder(link, described)
+
+    async def drop_embedder(self, name: str) -> None:
+        """Forget an embedder that no collection uses."""
+        async with self._database.link() as link:
+            await catalog.drop_embedder(link, name)
+
+    def register_embedder(self, name: str, embedder: Embedder) -> None:
+        """Use an object of the application's as the embedder of that name, in this process."""
+        self.models.register_embedder(name, embedder)
+
+    def register_reranker(self, name: str, reranker: Reranker) -> None:
+        """Use an object of the application's where a profile names it as reranker, in this process."""
+        self.models.register_reranker(name, reranker)
+
+    async def apply(self, declared: Declared | Mapping[str, Any] | Path | str, *, dry_run: bool = False) -> Changes:
+        """Make the catalogue what a file declares; gives what changed, or would change."""
+        from pgbraid._async import declare
+
+        return await declare.apply(self._database, self.models, declared, dry_run=dry_run)
+
+    async def refresh_words(self, collection: str, *, exact: bool = False) -> upkeep.Refreshed:
+        """Fold word counts and bring stored weights up to date; `exact` does so for the smallest change."""
+        async with self._database.link() as link:
+            known = await catalog.collection(link, collection)
+            return await upkeep.refresh(link, known, 0.0 if exact else upkeep.TOLERANCE)
+
+    async def statement(self, question: str, **arguments: Any) -> str:
+        """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""
+        tenant = arguments.pop("tenant", "")
+        names = _names(arguments.pop("collections", ()))
+        chosen = arguments.pop("filter", None)
+        profile = arguments.pop("profile", None)
+        request = search.Request(question, names, chosen, tenant, profile, None, arguments)
+        return await search.explain_statement(self._database, self.models, request)
+
+    async def close(self) -> None:
+        """Close this process's connections; a borrowed one stays open."""
+        await self._database.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

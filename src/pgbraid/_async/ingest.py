@@ -1,0 +1,226 @@
+"""The way in: read → clean → what is new? → split → embed → write. A batch at a time, each in one transaction.
+
+One bad document never loses the rest of its batch; it is in the report. Embedding happens between two short visits to the database,
+so no connection waits for a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgbraid import prepare
+from pgbraid._async import catalog, upkeep
+from pgbraid._async import write as room
+from pgbraid._async.link import Database
+from pgbraid.clock import Clock
+from pgbraid.compute import in_executor
+from pgbraid.embed import check_vectors
+from pgbraid.errors import EmbeddingFailed, IngestError
+from pgbraid.models import Models
+from pgbraid.values import Collection, Document, Embedder, IngestReport, Rejected
+
+BATCH = 200
+ROUNDS = 5
+Item = Document | Rejected
+Progress = Callable[[IngestReport], None]
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The report while it grows."""
+
+    collection: str
+    seen: int = 0
+    added: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    chunks_written: int = 0
+    chunks_kept: int = 0
+    embedded: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+    cleaned: list[Rejected] = field(default_factory=list)
+
+    def report(self, milliseconds: Mapping[str, float]) -> IngestReport:
+        return IngestReport(
+            collection=self.collection,
+            seen=self.seen,
+            added=self.added,
+            changed=self.changed,
+            unchanged=self.unchanged,
+            chunks_written=self.chunks_written,
+            chunks_kept=self.chunks_kept,
+            embedded=self.embedded,
+            rejected=tuple(self.rejected),
+            cleaned=tuple(self.cleaned),
+            milliseconds=milliseconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What every batch of one ingest shares."""
+
+    database: Database
+    collection: Collection
+    embedder: Embedder
+    tally: _Tally
+    clock: Clock
+
+
+async def ingest(
+    database: Database,
+    models: Models,
+    name: str,
+    documents: Iterable[Item],
+    *,
+    tenant: str | None = None,
+    batch_size: int = BATCH,
+    progress: Progress | None = None,
+) -> IngestReport:
+    """Load documents into a collection. Loading the same again embeds nothing and writes nothing.
+
+    `tenant` is given to documents that name none. Raises NoSuchCollection, EmbedderMismatch, and EmbeddingFailed when the embedder
+    fails for every document of a batch; what earlier batches wrote stays.
+    """
+    async with database.link() as link:
+        collection = await catalog.collection(link, name)
+    embedder = await in_executor(models.embedder, collection.embedder)
+    work = _Work(database, collection, embedder, _Tally(name), Clock())
+    items = iter(documents)
+    while batch := await in_executor(_take, items, batch_size):
+        await _batch(work, batch, tenant)
+        if progress:
+            progress(work.tally.report(work.clock.finish()))
+    if work.tally.chunks_written:
+        with work.clock.stage("upkeep"):
+            await upkeep.after_ingest(database, collection, work.tally.chunks_written)
+    return work.tally.report(work.clock.finish())
+
+
+def _take(items: Iterator[Item], size: int) -> list[Item]:
+    return list(islice(items, size))
+
+
+async def _batch(work: _Work, batch: Sequence[Item], tenant: str | None) -> None:
+    with work.clock.stage("clean"):
+        drafts = await in_executor(prepare.draft, batch, tenant)
+    work.tally.seen += len(batch)
+    work.tally.rejected += drafts.rejected
+    work.tally.cleaned += drafts.cleaned
+    by_tenant = sorted(drafts.good, key=lambda d: d.document.tenant)
+    for owner, group in groupby(by_tenant, key=lambda d: d.document.tenant):
+        await _load(work, owner, list(group))
+
+
+async def _load(work: _Work, tenant: str, drafts: list[prepare.Draft]) -> None:
+    """Write documents of one tenant; those that another writer changed meanwhile are prepared anew."""
+    for _ in range(ROUNDS):
+        drafts = await _load_once(work, tenant, drafts)
+        if not drafts:
+            return
+    names = ", ".join(d.document.external_id for d in drafts[:5])
+    raise IngestError(
+        f"{len(drafts)} documents ({names}) were changed by others in each of {ROUNDS} rounds. Try again later."
+    )
+
+
+async def _load_once(work: _Work, tenant: str, drafts: Sequence[prepare.Draft]) -> list[prepare.Draft]:
+    with work.clock.stage("compare"):
+        async with work.database.link() as link:
+            stored = await room.known(link, work.collection, tenant, [d.id for d in drafts])
+    fresh, unchanged = _changed(work, drafts, stored)
+    with work.clock.stage("split"):
+        pieces, empty = await in_executor(prepare.cut, fresh, work.embedder.tokenizer, work.collection.chunking)
+    work.tally.rejected += empty
+    with work.clock.stage("embed"):
+        hashes = {i: known.chunk_hashes for i, known in stored.items()}
+        prepared, failed = await in_executor(_with_vectors, work, pieces, hashes)
+    work.tally.rejected += failed
+    if prepared:
+        with work.clock.stage("write"):
+            async with work.database.link() as link:
+                written = await room.write(link, work.collection, tenant, prepared)
+        if written.stale:
+            work.tally.rejected = [r for r in work.tally.rejected if r not in empty and r not in failed]
+            return list(fresh)
+        work.tally.added += written.added
+        work.tally.changed += written.changed
+        work.tally.unchanged += len(prepared) - written.added - written.changed
+        work.tally.chunks_written += written.chunks_written
+        work.tally.chunks_kept += written.chunks_kept
+    work.tally.unchanged += unchanged
+    return []
+
+
+def _changed(
+    work: _Work, drafts: Sequence[prepare.Draft], stored: Mapping[int, room.Known]
+) -> tuple[list[prepare.Draft], int]:
+    """The drafts that are new or differ from what is stored, and how many do not."""
+    fresh: list[prepare.Draft] = []
+    unchanged = 0
+    for draft in drafts:
+        known = stored.get(draft.id)
+        if known is not None and known.external_id != draft.document.external_id:
+            reason = f"its key is taken by {known.external_id!r}: two ids with one hash. Give one of them another id."
+            work.tally.rejected.append(Rejected(draft.document.external_id, reason))
+        elif known is not None and known.hash == draft.hash:
+            unchanged += 1
+        else:
+            fresh.append(draft)
+    return fresh, unchanged
+
+
+def _with_vectors(
+    work: _Work, pieces: Sequence[prepare.Pieces], stored: Mapping[int, frozenset[bytes]]
+) -> tuple[list[room.Prepared], list[Rejected]]:
+    """Chunks with their vectors; a document whose vector cannot be had or stored is rejected alone."""
+    texts = prepare.texts_without_vector(pieces, stored)
+    vectors: dict[bytes, NDArray[np.float32]] = {}
+    problems: dict[bytes, str] = {}
+    if texts:
+        vectors, problems = _embed(work, texts)
+    prepared: list[room.Prepared] = []
+    rejected: list[Rejected] = []
+    for piece in pieces:
+        wrong = next((problems[h] for h in piece.hashes if h in problems), None)
+        if wrong is not None:
+            rejected.append(Rejected(piece.draft.document.external_id, wrong))
+            continue
+        own = tuple(vectors.get(h) for h in piece.hashes)
+        prepared.append(room.Prepared(piece.draft.document, piece.draft.hash, piece.chunks, piece.hashes, own))
+    return prepared, rejected
+
+
+def _embed(work: _Work, texts: Mapping[bytes, str]) -> tuple[dict[bytes, NDArray[np.float32]], dict[bytes, str]]:
+    hashes = list(texts)
+    try:
+        return _checked(work, hashes, work.embedder.embed_documents([texts[h] for h in hashes]))
+    except EmbeddingFailed:
+        if len(hashes) == 1:
+            raise
+    vectors: dict[bytes, NDArray[np.float32]] = {}
+    problems: dict[bytes, str] = {}
+    for digest in hashes:
+        try:
+            found, wrong = _checked(work, [digest], work.embedder.embed_documents([texts[digest]]))
+        except EmbeddingFailed as error:
+            found, wrong = {}, {digest: str(error)}
+            if len(problems) == len(hashes) - 1:
+                raise
+        vectors |= found
+        problems |= wrong
+    return vectors, problems
+
+
+def _checked(
+    work: _Work, hashes: Sequence[bytes], vectors: NDArray[np.float32]
+) -> tuple[dict[bytes, NDArray[np.float32]], dict[bytes, str]]:
+    wrong = check_vectors(vectors, work.collection.embedder.dimensions, f"embedder {work.collection.embedder.name!r}")
+    work.tally.embedded += len(hashes) - len(wrong)
+    good = {h: vectors[i] for i, h in enumerate(hashes) if i not in wrong}
+    return good, {hashes[i]: reason for i, reason in wrong.items()}

@@ -1,0 +1,222 @@
+"""A connection for the length of one act, and the few ways to run a statement on it.
+
+Our own connections come from a pool that opens when first needed, once per process. A borrowed one keeps its transaction: reads leave
+nothing in it, writes join it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import psycopg
+from psycopg import AsyncConnection, AsyncPipeline
+from psycopg.pq import TransactionStatus
+from psycopg.rows import dict_row
+from psycopg_pool import AsyncConnectionPool
+
+from pgbraid.db.failures import translate, translated
+from pgbraid.db.statements import Statement, statement
+from pgbraid.db.vectors import vector_dumper
+from pgbraid.errors import ExtensionUnavailable, SettingsError
+from pgbraid.settings import Settings
+
+Row = dict[str, Any]
+Call = tuple[Statement, Mapping[str, Any]]
+
+FACTS = statement("catalog/facts")
+BEGIN_READ = statement("session/begin_read")
+COMMIT = statement("session/commit")
+SAVEPOINT = statement("session/savepoint")
+ROLLBACK_TO_SAVEPOINT = statement("session/rollback_to_savepoint")
+RELEASE_SAVEPOINT = statement("session/release_savepoint")
+SET_TENANT = statement("session/set_tenant")
+SET_UPKEEP = statement("session/set_upkeep")
+CURRENT_TENANT = statement("session/current_tenant")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a server is, asked once."""
+
+    server_version: int
+    encoding: str
+    vector_schema: str
+    vector_version: str
+    citus: bool
+
+
+class Link:
+    """A connection, whose it is, and how many round trips went over it."""
+
+    def __init__(self, connection: AsyncConnection[Any], facts: Facts, borrowed: bool) -> None:
+        self.connection = connection
+        self.facts = facts
+        self.borrowed = borrowed
+        self.trips = 0
+
+    @property
+    def joins(self) -> bool:
+        """Whether work here joins a transaction of the caller's."""
+        if not self.borrowed:
+            return False
+        return not self.connection.autocommit or self.connection.info.transaction_status != TransactionStatus.IDLE
+
+    async def read(self, calls: Sequence[Call], tenant: str = "", knobs: Sequence[Statement] = ()) -> list[list[Row]]:
+        """The rows of each call, all in one transaction and one round trip; nothing set here outlives it."""
+        joined = self.joins
+        first, last = ([SAVEPOINT], [ROLLBACK_TO_SAVEPOINT, RELEASE_SAVEPOINT]) if joined else ([BEGIN_READ], [COMMIT])
+        every: list[Call] = [(s, {}) for s in first] + [(SET_TENANT, {"tenant": tenant})]
+        every += [(s, {}) for s in knobs]
+        skipped = len(every)
+        every += [*calls, *((s, {}) for s in last)]
+        results = await self._pipelined(every, joined)
+        return results[skipped : skipped + len(calls)]
+
+    async def _pipelined(self, calls: Sequence[Call], joined: bool) -> list[list[Row]]:
+        cursors = [self.connection.cursor(row_factory=dict_row) for _ in calls]
+        self.trips += 1
+        try:
+            async with self.connection.pipeline() if AsyncPipeline.is_supported() else nullcontext():
+                for cursor, (asked, params) in zip(cursors, calls, strict=True):
+                    await cursor.execute(asked.text.encode(), params, prepare=False)
+            return [await cursor.fetchall() if cursor.description else [] for cursor in cursors]
+        except psycopg.Error as error:
+            failed = next(
+                (asked for cursor, (asked, _) in zip(cursors, calls, strict=True) if cursor.pgresult is None), None
+            )
+            await self._recover(joined)
+            raise translate(error, failed) from error
+
+    async def _recover(self, joined: bool) -> None:
+        """Leave the connection usable: the caller's transaction as it stood, or none of our own."""
+        if self.connection.closed or self.connection.info.transaction_status != TransactionStatus.INERROR:
+            return
+        if not joined:
+            await self.connection.rollback()
+            return
+        await self.connection.execute(ROLLBACK_TO_SAVEPOINT.text.encode())
+        await self.connection.execute(RELEASE_SAVEPOINT.text.encode())
+
+    @asynccontextmanager
+    async def writing(self, tenant: str = "", upkeep: bool = False) -> AsyncIterator[None]:
+        """A transaction for writing as a tenant; joins the caller's when there is one, and leaves its settings as they were."""
+        with translated():
+            previous = (await self.rows(CURRENT_TENANT))[0]["tenant"]
+            async with self.connection.transaction():
+                await self.rows(SET_TENANT, tenant=tenant)
+                if upkeep:
+                    await self.rows(SET_UPKEEP, upkeep="on")
+                yield
+                if self.borrowed:
+                    await self.rows(SET_TENANT, tenant=previous)
+                    if upkeep:
+                        await self.rows(SET_UPKEEP, upkeep="")
+
+    async def rows(self, asked: Statement, **params: Any) -> list[Row]:
+        """The rows of one statement."""
+        self.trips += 1
+        with translated(asked):
+            async with self.connection.cursor(row_factory=dict_row) as cursor:
+                await cursor.execute(asked.text.encode(), params or None, prepare=False)
+                return await cursor.fetchall() if cursor.description else []
+
+    async def copy(self, asked: Statement, types: Sequence[str | int], rows: Iterable[Sequence[Any]]) -> None:
+        """Send rows by binary COPY. A type that is a number is the oid of pgvector's vector."""
+        self.trips += 1
+        with translated(asked):
+            async with self.connection.cursor() as cursor:
+                for oid in types:
+                    if isinstance(oid, int):
+                        from numpy import ndarray
+
+                        cursor.adapters.register_dumper(ndarray, vector_dumper(oid))
+                async with cursor.copy(asked.text.encode()) as copy:
+                    copy.set_types(types)
+                    for row in rows:
+                        await copy.write_row(row)
+
+
+class Database:
+    """Where links come from: a pool of our own, or a connection that the application lent."""
+
+    def __init__(self, settings: Settings, lent: Any = None, unwrap: Callable[[Any], Any] | None = None) -> None:
+        self.settings = settings
+        self._lent = lent
+        self._unwrap = unwrap
+        self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
+        self._pid = 0
+        self._facts: Facts | None = None
+
+    def lend(self, connection: Any, unwrap: Callable[[Any], Any]) -> Database:
+        """The same database over a connection of the application's."""
+        other = Database(self.settings, connection, unwrap)
+        other._facts = self._facts
+        return other
+
+    @asynccontextmanager
+    async def link(self) -> AsyncIterator[Link]:
+        """A connection for one act."""
+        if self._lent is not None and self._unwrap is not None:
+            connection = await self._unwrap(self._lent)
+            yield Link(connection, await self._known(connection, lent=True), borrowed=True)
+            return
+        with translated():
+            pool = await self._opened()
+            connection = await pool.getconn()
+        try:
+            yield Link(connection, await self._known(connection, lent=False), borrowed=False)
+        finally:
+            await pool.putconn(connection)
+
+    async def _opened(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
+        """The pool of this process. A pool made before a fork belongs to the parent: it is left alone, never closed here."""
+        if self._pool is None or self._pid != os.getpid():
+            await self._greet()
+            self._pid = os.getpid()
+            self._pool = AsyncConnectionPool(
+                self._dsn,
+                kwargs={"autocommit": True, "prepare_threshold": self.settings.prepare_threshold},
+                min_size=self.settings.pool_min,
+                max_size=self.settings.pool_max,
+                timeout=self.settings.connect_timeout,
+                open=False,
+            )
+            await self._pool.open()
+        return self._pool
+
+    async def _greet(self) -> None:
+        """Connect once without the pool: a wrong address fails at once and says why, and the server tells what it is."""
+        async with await AsyncConnection.connect(
+            self._dsn, autocommit=True, connect_timeout=self.settings.connect_timeout
+        ) as connection:
+            await self._known(connection, lent=False)
+
+    @property
+    def _dsn(self) -> str:
+        if self.settings.dsn is None:
+            raise SettingsError("No database was named. Give a dsn, or use pgbraid.embedded(directory).")
+        return self.settings.dsn
+
+    async def refresh(self) -> None:
+        """Replace the pool's connections that a server or a network dropped."""
+        if self._pool is not None:
+            await self._pool.check()
+
+    async def _known(self, connection: AsyncConnection[Any], lent: bool) -> Facts:
+        if self._facts is None:
+            link = Link(connection, Facts(0, "", "", "", False), borrowed=lent)
+            row = (await link.rows(FACTS))[0]
+            if row["vector_schema"] is None:
+                raise ExtensionUnavailable("The extension vector is not in this database. Run: pgbraid schema upgrade")
+            self._facts = Facts(**row)
+        return self._facts
+
+    async def close(self) -> None:
+        """Close the pool of this process. A lent connection stays open: it is the application's."""
+        pool, self._pool = self._pool, None
+        if pool is not None and self._pid == os.getpid():
+            await pool.close()

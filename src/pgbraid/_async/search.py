@@ -1,0 +1,321 @@
+"""A question's way: look up → decide → plan → embed → retrieve → rerank → lift. Read `search` as the figure of the house.
+
+Two round trips, three with reranking; more only when a search had to be widened to find as many documents as were asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pgbraid import route
+from pgbraid._async import catalog
+from pgbraid._async.link import Database, Link
+from pgbraid.clock import Clock
+from pgbraid.compose import Composed, compose, compose_lift
+from pgbraid.compute import in_executor
+from pgbraid.db.statements import Statement, statement
+from pgbraid.errors import (
+    ConnectionLost,
+    EmbedderMismatch,
+    IngestError,
+    MissingExtra,
+    ModelError,
+    NoSuchProfile,
+    PgbraidError,
+    SettingsError,
+    StatementFailed,
+)
+from pgbraid.filters import compile_filter
+from pgbraid.lexical import weigh
+from pgbraid.models import Models
+from pgbraid.passages import Found, Retrieved, read_rows, with_rerank
+from pgbraid.plan import Plan, make_plan, with_options
+from pgbraid.question import clean_question
+from pgbraid.rerank import order
+from pgbraid.values import (
+    Collection,
+    Decision,
+    EmbedderRecord,
+    Failure,
+    Profile,
+    SearchResult,
+    Trace,
+)
+
+EF_SEARCH = statement("session/ef_search")
+ITERATIVE_SCAN = statement("session/iterative_scan")
+WIDEST = 100_000
+UNDEFINED_TABLE = "42P01"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A question and what the caller wants of it. `options` are profile settings over the route's own."""
+
+    question: str
+    collections: tuple[str, ...] = ()
+    filter: Mapping[str, Any] | str | None = None
+    tenant: str = ""
+    profile: str | None = None
+    rerank: bool | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one search gathers on its way."""
+
+    database: Database
+    models: Models
+    request: Request
+    condition: str | None
+    clock: Clock
+    notes: list[str]
+    failures: list[Failure] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    trips: int = 0
+    composed: Composed | None = None
+
+
+async def decide(database: Database, question: str, collections: Sequence[str] = (), tenant: str = "") -> Decision:
+    """Only the decision: which collections would be asked, and why. Retrieves nothing."""
+    run = _start(database, Models(), Request(question, tuple(collections), tenant=tenant))
+    return (await _look_and_decide(run))[1]
+
+
+async def search(database: Database, models: Models, request: Request) -> SearchResult:
+    """Answer a question with passages. Raises what `errors` says of questions, names, filters and the database."""
+    run = _start(database, models, request)
+    try:
+        return await _answer(run)
+    except StatementFailed as error:
+        if error.sqlstate != UNDEFINED_TABLE:
+            raise
+        run.notes.append("a collection's tables were exchanged meanwhile: asked again")
+        return await _answer(run)
+
+
+def _start(database: Database, models: Models, request: Request) -> _Run:
+    text, notes = clean_question(request.question)
+    if not isinstance(request.tenant, str) or "\0" in request.tenant:
+        raise SettingsError(f"A tenant is text without NUL bytes, not {request.tenant!r}")
+    request = replace(request, question=text)
+    return _Run(database, models, request, compile_filter(request.filter), Clock(), list(notes))
+
+
+async def _answer(run: _Run) -> SearchResult:
+    look, decision = await _look_and_decide(run)
+    if not decision.chosen:
+        return _result(run, decision, [], None)
+    plan = _plan(run, look, decision)
+    vectors, plan = await _embed(run, plan)
+    retrieved, plan = await _retrieve(run, plan, vectors)
+    found = list(retrieved.found)
+    if plan.profile.rerank and found:
+        found = await _rerank(run, plan, found, {c.embedder.name: c.embedder for c in look.collections})
+        found = await _lift(run, plan, found[: plan.profile.top_k])
+    return _result(run, decision, found[: plan.profile.top_k], (plan, retrieved))
+
+
+async def _look_and_decide(run: _Run) -> tuple[catalog.Lookup, Decision]:
+    with run.clock.stage("look_up"):
+        look = await _look_up(run)
+    with run.clock.stage("decide"):
+        readable = catalog.names(look.collections)
+        decision = route.decide(look.routes, look.policy, readable, run.request.collections, look.aliases)
+    spent = run.clock.milliseconds["look_up"] + run.clock.milliseconds["decide"]
+    return look, replace(decision, milliseconds=round(spent, 3))
+
+
+async def _look_up(run: _Run) -> catalog.Lookup:
+    """The first trip. A pooled connection that died since its last use is replaced, once."""
+    try:
+        return await _looked_up(run)
+    except ConnectionLost:
+        await run.database.refresh()
+        run.notes.append("a pooled connection was lost and replaced")
+        return await _looked_up(run)
+
+
+async def _looked_up(run: _Run) -> catalog.Lookup:
+    async with run.database.link() as link:
+        look = await catalog.look_up(link, run.request.question, run.request.tenant)
+        run.trips += link.trips
+        return look
+
+
+def _plan(run: _Run, look: catalog.Lookup, decision: Decision) -> Plan:
+    with run.clock.stage("plan"):
+        chosen = [c for c in look.collections if c.name in decision.chosen]
+        profile = _profile(run.request, look, decision)
+        words = weigh(look.words, chosen)
+        dropped = sum(len(query.dropped) for query in words.values())
+        if dropped:
+            run.notes.append(f"{dropped} of the question's most common words were left out of the lexical branches")
+        return make_plan(chosen, words, profile, tenant=run.request.tenant, condition=run.condition)
+
+
+def _profile(request: Request, look: catalog.Lookup, decision: Decision) -> Profile:
+    """The caller's profile by name, else the route's, else `default` where declared; the caller's options over it."""
+    name = request.profile or decision.profile
+    if name is not None and name not in look.profiles:
+        raise NoSuchProfile(name, look.profiles)
+    profile = look.profiles.get(name or "default", Profile())
+    options = dict(request.options)
+    if request.rerank is False:
+        profile = replace(profile, rerank=None)
+        options.pop("rerank", None)
+    merged = with_options(profile, options)
+    if request.rerank and merged.rerank is None:
+        raise SettingsError(
+            f"rerank was asked for, but profile {merged.name!r} names no reranker: name one, as maxsim:EMBEDDER"
+        )
+    return merged
+
+
+async def _embed(run: _Run, plan: Plan) -> tuple[dict[int, NDArray[np.float32]], Plan]:
+    """The question's vector, once for each embedder that a dense branch needs. One that fails takes only its own branches along."""
+    records = {b.collection.embedder.id: b.collection.embedder for b in plan.branches if b.method == "dense"}
+    vectors: dict[int, NDArray[np.float32]] = {}
+    with run.clock.stage("embed"):
+        for key, record in records.items():
+            try:
+                vectors[key] = await in_executor(_vector, run.models, record, run.request.question)
+            except (IngestError, ModelError) as error:
+                run.failures.append(Failure(f"embedder {record.name}", str(error)))
+    kept = tuple(b for b in plan.branches if b.method == "lexical" or b.collection.embedder.id in vectors)
+    if not kept and run.failures:
+        raise ModelError(f"No branch is left to search: {run.failures[0].reason}")
+    numbered = tuple(replace(b, number=i) for i, b in enumerate(kept, 1))
+    return vectors, replace(plan, branches=numbered)
+
+
+def _vector(models: Models, record: EmbedderRecord, question: str) -> NDArray[np.float32]:
+    vector = models.embedder(record).embed_queries([question])[0]
+    if vector.shape != (record.dimensions,) or not np.isfinite(vector).all() or not vector.any():
+        raise ModelError(
+            f"Embedder {record.name!r} gave no usable vector for the question (shape {vector.shape}, "
+            f"expected ({record.dimensions},), finite and not zero)."
+        )
+    return vector
+
+
+async def _retrieve(run: _Run, plan: Plan, vectors: Mapping[int, NDArray[np.float32]]) -> tuple[Retrieved, Plan]:
+    """The second trip: one statement. Again with more candidates while documents are missing that may still be there."""
+    if not plan.branches:
+        return Retrieved((), {}, True, 0, 0), plan
+    with run.clock.stage("retrieve"):
+        async with run.database.link() as link:
+            while True:
+                run.composed = compose(plan, vectors, link.facts.vector_schema)
+                rows = (await link.read([(run.composed.statement, run.composed.params)], plan.tenant, _knobs(plan)))[0]
+                retrieved = read_rows(rows, plan)
+                full = any(hits >= plan.candidates for hits in retrieved.hits.values())
+                if retrieved.documents >= plan.documents or not full or plan.candidates >= WIDEST:
+                    break
+                plan = plan.wider()
+                run.notes.append(
+                    f"only {retrieved.documents} documents so far: searching {plan.candidates} candidates a branch"
+                )
+            run.trips += link.trips
+    _count(run, plan, retrieved)
+    return retrieved, plan
+
+
+def _knobs(plan: Plan) -> list[Statement]:
+    return [] if plan.ef_search is None else [EF_SEARCH.fill(breadth=plan.ef_search), ITERATIVE_SCAN]
+
+
+def _count(run: _Run, plan: Plan, retrieved: Retrieved) -> None:
+    run.counts |= {f"{b.name} hits": retrieved.hits.get(b.number, 0) for b in plan.branches}
+    run.counts |= {
+        "collections": len(plan.collections),
+        "branches": len(plan.branches),
+        "documents": retrieved.documents,
+    }
+    if retrieved.gone:
+        run.counts["documents gone"] = retrieved.gone
+        run.notes.append(f"{retrieved.gone} documents were removed while the question was answered")
+
+
+async def _rerank(run: _Run, plan: Plan, found: list[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
+    """The best by the reranker's scores. When it fails the fused order stays, and the result says so."""
+    best = found[: plan.profile.rerank_top_k]
+    try:
+        with run.clock.stage("rerank"):
+            scored = await in_executor(_reranked, run, plan, best, embedders)
+    except (EmbedderMismatch, MissingExtra):
+        raise
+    except PgbraidError as error:
+        run.failures.append(Failure(f"reranker {plan.profile.rerank}", str(error)))
+        return found
+    run.counts["reranked"] = len(scored)
+    return scored + found[len(best) :]
+
+
+def _reranked(run: _Run, plan: Plan, best: Sequence[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
+    reranker = run.models.reranker(plan.profile.rerank or "", embedders)
+    scores = [float(s) for s in reranker.score(run.request.question, [f.best_text for f in best])]
+    if len(scores) != len(best) or not np.isfinite(scores).all():
+        raise ModelError(
+            f"Reranker {plan.profile.rerank!r} gave {len(scores)} scores for {len(best)} texts, or scores that are not numbers."
+        )
+    ranked = order([f.passage.fused_score for f in best], scores, reranker.blend)
+    return [with_rerank(best[i], scores[i]) for i in ranked]
+
+
+async def _lift(run: _Run, plan: Plan, found: list[Found]) -> list[Found]:
+    """The third trip: the texts of the documents that are returned, in order; one that is gone is counted, not hidden."""
+    with run.clock.stage("lift"):
+        wanted = [f.key for f in found]
+        asked = compose_lift(_of(plan.collections, wanted), wanted, plan.tenant)
+        async with run.database.link() as link:
+            rows = (await link.read([(asked.statement, asked.params)], plan.tenant))[0]
+            run.trips += link.trips
+    lifted = [
+        replace(one, passage=replace(one.passage, text=row["text"]))
+        for one, row in zip(found, rows, strict=True)
+        if row["external_id"] is not None
+    ]
+    if len(lifted) < len(found):
+        run.notes.append(f"{len(found) - len(lifted)} documents were removed while the question was answered")
+    return lifted
+
+
+def _of(collections: Sequence[Collection], wanted: Sequence[tuple[int, int]]) -> list[Collection]:
+    used = {collection_id for collection_id, _ in wanted}
+    return [c for c in collections if c.id in used]
+
+
+def _result(
+    run: _Run, decision: Decision, found: Sequence[Found], searched: tuple[Plan, Retrieved] | None
+) -> SearchResult:
+    underfilled = approximate = False
+    if searched is not None:
+        plan, retrieved = searched
+        approximate = not retrieved.exact
+        full = any(hits >= plan.candidates for hits in retrieved.hits.values())
+        underfilled = len(found) < plan.profile.top_k and (full or approximate)
+    return SearchResult(
+        question=run.request.question,
+        status="found" if found else "nothing",
+        passages=tuple(f.passage for f in found),
+        decision=decision,
+        trace=Trace(run.clock.finish(), run.counts, run.trips, tuple(run.notes)),
+        degraded=bool(run.failures),
+        underfilled=underfilled,
+        approximate=approximate,
+        failures=tuple(run.failures),
+    )
+
+
+async def explain_statement(database: Database, models: Models, request: Request) -> str:
+    """The composed statement of a search with its values written in, as it can be pasted into psql."""
+    run = _start(database, models, request)
+    await _answer(run)
+    return run.composed.pasted() if run.composed else ""

@@ -1,0 +1,191 @@
+# Generated from src/pgbraid/_async/braid.py by scripts/async_to_sync.py. Change that file, not this one.
+
+"""The façade: one object that an application holds. No SQL and no decisions here, only doors to the corridors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from pgbraid._sync import catalog, ingest, search, upkeep, write
+from pgbraid._sync.link import Database
+from pgbraid.borrow import connection_of
+from pgbraid.compute import directly
+from pgbraid.models import Models
+from pgbraid.settings import Settings
+from pgbraid.values import (
+    Collection,
+    CollectionSpec,
+    Decision,
+    Document,
+    Embedder,
+    EmbedderRecord,
+    IngestReport,
+    Json,
+    Rejected,
+    Reranker,
+    SearchResult,
+)
+
+if TYPE_CHECKING:
+    from pgbraid.declared import Changes, Declared
+
+
+class Braid:
+    """A database with collections: ask it, load into it, declare what is in it.
+
+    Opens connections when first needed, and again after a fork. `using(connection)` gives the same braid over a connection of the
+    application's, whose transaction all work then joins.
+    """
+
+    def __init__(self, settings: Settings, models: Models | None = None, database: Database | None = None) -> None:
+        self.settings = settings
+        self.models = models or Models()
+        self._database = database or Database(settings)
+
+    def using(self, connection: Any) -> Self:
+        """This braid over a psycopg or SQLAlchemy connection or session (or Django's); pgbraid never closes or commits it."""
+        return type(self)(self.settings, self.models, self._database.lend(connection, connection_of))
+
+    def search(
+        self,
+        question: str,
+        *,
+        collections: Sequence[str] | str = (),
+        top_k: int | None = None,
+        filter: Mapping[str, Json] | str | None = None,  # noqa: A002 - the field's word
+        tenant: str = "",
+        profile: str | None = None,
+        rerank: bool | str | None = None,
+        **options: Any,
+    ) -> SearchResult:
+        """Answer a question with whole documents.
+
+        Without `collections` the routes decide who is asked. `rerank` is False for none, or names a reranker; `options` are the other
+        settings of a profile (fusion, candidates, dense_weight, …).
+        """
+        settings = {**options, "top_k": top_k, "rerank": rerank if isinstance(rerank, str) else None}
+        request = search.Request(
+            question=question,
+            collections=_names(collections),
+            filter=filter,
+            tenant=tenant,
+            profile=profile,
+            rerank=rerank if isinstance(rerank, bool) else None,
+            options=settings,
+        )
+        return search.search(self._database, self.models, request)
+
+    def route(self, question: str, *, collections: Sequence[str] | str = (), tenant: str = "") -> Decision:
+        """Only decide: which collections would be asked, and why."""
+        return search.decide(self._database, question, _names(collections), tenant)
+
+    def ingest(
+        self,
+        collection: str,
+        documents: Iterable[Document | Rejected],
+        *,
+        tenant: str | None = None,
+        batch_size: int = ingest.BATCH,
+        progress: ingest.Progress | None = None,
+    ) -> IngestReport:
+        """Load documents; the report says what was added, changed, left alone, cleaned and rejected."""
+        return ingest.ingest(
+            self._database, self.models, collection, documents, tenant=tenant, batch_size=batch_size, progress=progress
+        )
+
+    def delete(self, collection: str, external_ids: Sequence[str] | str, *, tenant: str = "") -> tuple[str, ...]:
+        """Remove documents and their chunks; gives the ids of those that were there."""
+        with self._database.link() as link:
+            known = catalog.collection(link, collection)
+            return write.remove(link, known, tenant, _names(external_ids))
+
+    def document(self, collection: str, external_id: str, *, tenant: str = "") -> dict[str, Any] | None:
+        """One document with its chunks, or None."""
+        with self._database.link() as link:
+            return write.show(link, catalog.collection(link, collection), tenant, external_id)
+
+    def collection(self, name: str) -> Collection:
+        """The collection of that name. Raises NoSuchCollection."""
+        with self._database.link() as link:
+            return catalog.collection(link, name)
+
+    def collections(self) -> tuple[Collection, ...]:
+        """Every collection that this role may read."""
+        with self._database.link() as link:
+            return catalog.collections(link)
+
+    def create_collection(self, spec: CollectionSpec) -> Collection:
+        """Make a collection with its tables and indexes."""
+        with self._database.link() as link:
+            return catalog.create(link, spec)
+
+    def alter_collection(self, name: str, **changes: Any) -> Collection:
+        """Change new_name, description, ef_search or exact_below."""
+        with self._database.link() as link:
+            return catalog.alter(link, name, changes)
+
+    def drop_collection(self, name: str) -> None:
+        """Drop a collection with everything in it."""
+        with self._database.link() as link:
+            catalog.drop(link, name)
+
+    def embedders(self) -> tuple[EmbedderRecord, ...]:
+        """Every embedder of the catalogue."""
+        with self._database.link() as link:
+            return catalog.embedders(link)
+
+    def add_embedder(self, record: EmbedderRecord) -> EmbedderRecord:
+        """Register an embedder; what the record leaves open is read from the model."""
+        described = directly(self.models.describe, record)
+        with self._database.link() as link:
+            return catalog.add_embedder(link, described)
+
+    def drop_embedder(self, name: str) -> None:
+        """Forget an embedder that no collection uses."""
+        with self._database.link() as link:
+            catalog.drop_embedder(link, name)
+
+    def register_embedder(self, name: str, embedder: Embedder) -> None:
+        """Use an object of the application's as the embedder of that name, in this process."""
+        self.models.register_embedder(name, embedder)
+
+    def register_reranker(self, name: str, reranker: Reranker) -> None:
+        """Use an object of the application's where a profile names it as reranker, in this process."""
+        self.models.register_reranker(name, reranker)
+
+    def apply(self, declared: Declared | Mapping[str, Any] | Path | str, *, dry_run: bool = False) -> Changes:
+        """Make the catalogue what a file declares; gives what changed, or would change."""
+        from pgbraid._sync import declare
+
+        return declare.apply(self._database, self.models, declared, dry_run=dry_run)
+
+    def refresh_words(self, collection: str, *, exact: bool = False) -> upkeep.Refreshed:
+        """Fold word counts and bring stored weights up to date; `exact` does so for the smallest change."""
+        with self._database.link() as link:
+            known = catalog.collection(link, collection)
+            return upkeep.refresh(link, known, 0.0 if exact else upkeep.TOLERANCE)
+
+    def statement(self, question: str, **arguments: Any) -> str:
+        """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""
+        tenant = arguments.pop("tenant", "")
+        names = _names(arguments.pop("collections", ()))
+        chosen = arguments.pop("filter", None)
+        profile = arguments.pop("profile", None)
+        request = search.Request(question, names, chosen, tenant, profile, None, arguments)
+        return search.explain_statement(self._database, self.models, request)
+
+    def close(self) -> None:
+        """Close this process's connections; a borrowed one stays open."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

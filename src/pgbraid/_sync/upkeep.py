@@ -1,0 +1,64 @@
+# Generated from src/pgbraid/_async/upkeep.py by scripts/async_to_sync.py. Change that file, not this one.
+
+"""Keeping a collection's word statistics true and small: fold changes, and weigh chunks again when their average length has moved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pgbraid._sync.link import Database, Link
+from pgbraid.db.statements import statement
+from pgbraid.values import Collection
+
+TRY_LOCK = statement("lexical/try_lock")
+COMPACT_WORDS = statement("lexical/compact_words")
+COMPACT_COUNTS = statement("lexical/compact_counts")
+DRIFT = statement("lexical/drift")
+STORE_AVERAGE_LENGTH = statement("lexical/store_average_length")
+REWEIGH = statement("lexical/reweigh")
+ANALYZE = statement("write/analyze")
+
+TOLERANCE = 0.1
+ANALYZE_FROM = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What upkeep did: whether it had its turn, the average length before and after, and whether chunks were weighed again."""
+
+    done: bool
+    stored: float = 0.0
+    current: float = 0.0
+    reweighed: bool = False
+
+
+def after_ingest(database: Database, collection: Collection, chunks_written: int) -> None:
+    """Routine upkeep at the end of an ingest. In a caller's transaction nothing is done: its locks would outlive the call."""
+    with database.link() as link:
+        if link.joins:
+            return
+        refresh(link, collection)
+        if chunks_written >= max(1000, ANALYZE_FROM * collection.chunks):
+            link.rows(ANALYZE.fill(table=collection.chunk_table))
+
+
+def refresh(link: Link, collection: Collection, tolerance: float = TOLERANCE) -> Refreshed:
+    """Fold the changes of counts, and weigh every chunk again if the average length moved by more than `tolerance` (a share)."""
+    with link.writing(upkeep=True):
+        if not (link.rows(TRY_LOCK, collection_id=collection.id))[0]["taken"]:
+            return Refreshed(done=False)
+        link.rows(COMPACT_WORDS, collection_id=collection.id)
+        link.rows(COMPACT_COUNTS, collection_id=collection.id)
+        drift = (link.rows(DRIFT, collection_id=collection.id))[0]
+        stored, current = drift["stored"], drift["current"] or 0.0
+        moved = current > 0 and abs(stored / current - 1) > tolerance
+        if moved:
+            link.rows(STORE_AVERAGE_LENGTH, collection_id=collection.id, average_length=current)
+            link.rows(
+                REWEIGH.fill(chunk=collection.chunk_table, ext=link.facts.vector_schema),
+                collection_id=collection.id,
+                k1=collection.k1,
+                b=collection.b,
+                average_length=current,
+            )
+        return Refreshed(True, stored, current, moved)

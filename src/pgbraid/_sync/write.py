@@ -1,0 +1,192 @@
+# Generated from src/pgbraid/_async/write.py by scripts/async_to_sync.py. Change that file, not this one.
+
+"""Writing a batch of documents with their chunks: one transaction, staged binary COPY, keys in order.
+
+Whoever comes second sees the first one's rows and writes only what still differs. Embeddings of unchanged chunks are kept in the
+database; nothing is half written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from psycopg.types.json import Jsonb
+
+from pgbraid._sync.link import Link, Row
+from pgbraid.db.statements import statement
+from pgbraid.identity import document_id
+from pgbraid.values import Chunk, Collection, Document
+
+KNOWN_DOCUMENTS = statement("write/known_documents")
+CREATE_DOCUMENT_STAGE = statement("write/create_document_stage")
+CREATE_CHUNK_STAGE = statement("write/create_chunk_stage")
+COPY_DOCUMENTS = statement("write/copy_documents")
+COPY_CHUNKS = statement("write/copy_chunks")
+UPSERT_DOCUMENTS = statement("write/upsert_documents")
+MARK_WRITTEN = statement("write/mark_written")
+KEEP_EMBEDDINGS = statement("write/keep_embeddings")
+MISSING_EMBEDDINGS = statement("write/missing_embeddings")
+SET_AVERAGE_LENGTH = statement("write/set_average_length")
+ADD_LEXEMES = statement("write/add_lexemes")
+COUNT_REMOVED_WORDS = statement("write/count_removed_words")
+COUNT_REMOVED_CHUNKS = statement("write/count_removed_chunks")
+COUNT_ADDED_WORDS = statement("write/count_added_words")
+WRITE_CHUNKS = statement("write/write_chunks")
+REMOVE_LEFTOVER_CHUNKS = statement("write/remove_leftover_chunks")
+DROP_STAGES = statement("write/drop_stages")
+LOCK_DOCUMENTS = statement("write/lock_documents")
+REMOVE_DOCUMENTS = statement("write/remove_documents")
+VECTOR_OID = statement("write/vector_oid")
+SHOW_DOCUMENT = statement("write/show_document")
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is stored of a document: its hash, and the hashes of its chunks."""
+
+    external_id: str
+    hash: bytes
+    chunk_hashes: frozenset[bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document ready to be written. A chunk without a vector keeps the one that is stored under the same hash."""
+
+    document: Document
+    hash: bytes
+    chunks: tuple[Chunk, ...]
+    chunk_hashes: tuple[bytes, ...]
+    vectors: tuple[NDArray[np.float32] | None, ...]
+
+    @property
+    def id(self) -> int:
+        return document_id(self.document.tenant, self.document.external_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a batch changed. `stale` are documents that another writer changed meanwhile: nothing was written, prepare them anew."""
+
+    added: int = 0
+    changed: int = 0
+    chunks_written: int = 0
+    chunks_kept: int = 0
+    stale: frozenset[int] = frozenset()
+
+
+def known(link: Link, collection: Collection, tenant: str, ids: Sequence[int]) -> dict[int, Known]:
+    """What is stored under these ids."""
+    call = KNOWN_DOCUMENTS.fill(document=collection.document_table, chunk=collection.chunk_table)
+    rows = (link.read([(call, {"tenant": tenant, "document_ids": list(ids)})], tenant))[0]
+    return {r["id"]: Known(r["external_id"], bytes(r["hash"]), frozenset(map(bytes, r["chunk_hashes"]))) for r in rows}
+
+
+class _Stale(Exception):
+    def __init__(self, ids: frozenset[int]) -> None:
+        super().__init__()
+        self.ids = ids
+
+
+def write(link: Link, collection: Collection, tenant: str, batch: Sequence[Prepared]) -> Written:
+    """Write documents of one tenant. All of them, or, when `stale` is not empty, none."""
+    try:
+        with link.writing(tenant):
+            return _write(link, collection, tenant, sorted(batch, key=lambda p: p.id))
+    except _Stale as stale:
+        return Written(stale=stale.ids)
+
+
+def _write(link: Link, collection: Collection, tenant: str, batch: Sequence[Prepared]) -> Written:
+    here = {"collection_id": collection.id, "tenant": tenant}
+    _stage(link, collection, batch)
+    rows = link.rows(UPSERT_DOCUMENTS.fill(document=collection.document_table), **here)
+    ids = [row["id"] for row in rows]
+    result = Written()
+    if ids:
+        added = sum(row["added"] for row in rows)
+        link.rows(MARK_WRITTEN, document_ids=ids)
+        link.rows(KEEP_EMBEDDINGS.fill(chunk=collection.chunk_table), **here)
+        if missing := link.rows(MISSING_EMBEDDINGS):
+            raise _Stale(frozenset(row["document_id"] for row in missing))
+        counted = _replace_chunks(link, collection, here, ids, added)
+        result = Written(added, len(ids) - added, counted["written"], counted["chunks"] - counted["written"])
+    link.rows(DROP_STAGES)
+    return result
+
+
+def _replace_chunks(
+    link: Link, collection: Collection, here: Mapping[str, object], ids: Sequence[int], added: int
+) -> Row:
+    """Old chunks out of the counts, new ones in; only chunks that differ are touched."""
+    own = {"collection_id": collection.id}
+    link.rows(SET_AVERAGE_LENGTH, **own)
+    if added < len(ids):
+        _uncount(link, collection, here, ids, documents=0)
+    link.rows(ADD_LEXEMES, **own)
+    link.rows(COUNT_ADDED_WORDS, **own)
+    writing = WRITE_CHUNKS.fill(chunk=collection.chunk_table, ext=link.facts.vector_schema)
+    counted = (link.rows(writing, **here, documents=added))[0]
+    if added < len(ids):
+        link.rows(REMOVE_LEFTOVER_CHUNKS.fill(chunk=collection.chunk_table), **here)
+    return counted
+
+
+def _uncount(
+    link: Link, collection: Collection, here: Mapping[str, object], ids: Sequence[int], documents: int
+) -> None:
+    """Take the stored chunks of these documents out of every count."""
+    table = collection.chunk_table
+    link.rows(COUNT_REMOVED_WORDS.fill(chunk=table), **here, document_ids=ids)
+    link.rows(COUNT_REMOVED_CHUNKS.fill(chunk=table), **here, document_ids=ids, documents=documents)
+
+
+def _stage(link: Link, collection: Collection, batch: Sequence[Prepared]) -> None:
+    schema = link.facts.vector_schema
+    link.rows(CREATE_DOCUMENT_STAGE)
+    link.rows(CREATE_CHUNK_STAGE.fill(ext=schema))
+    link.copy(
+        COPY_DOCUMENTS,
+        ["int8", "text", "text", "text", "jsonb", "bytea", "int4"],
+        (
+            (p.id, d.external_id, d.title, d.text, Jsonb(dict(d.metadata)), p.hash, len(p.chunks))
+            for p in batch
+            for d in [p.document]
+        ),
+    )
+    oid = (link.rows(VECTOR_OID, schema=schema))[0]["oid"]
+    link.copy(
+        COPY_CHUNKS,
+        ["int8", "int4", "int4", "int4", "bytea", "text[]", "jsonb", "text", "text", "text", oid],
+        (
+            (p.id, c.ordinal, c.start, c.end, digest, list(c.headings), Jsonb(dict(p.document.metadata)), c.context, c.text,
+             collection.text_config, vector)
+            for p in batch
+            for c, digest, vector in zip(p.chunks, p.chunk_hashes, p.vectors, strict=True)
+        ),
+    )  # fmt: skip
+
+
+def remove(link: Link, collection: Collection, tenant: str, external_ids: Sequence[str]) -> tuple[str, ...]:
+    """Remove documents with their chunks; the external ids of those that were there."""
+    here = {"collection_id": collection.id, "tenant": tenant}
+    wanted = sorted(document_id(tenant, external_id) for external_id in external_ids)
+    with link.writing(tenant):
+        lock = LOCK_DOCUMENTS.fill(document=collection.document_table)
+        ids = [row["id"] for row in link.rows(lock, **here, document_ids=wanted)]
+        if not ids:
+            return ()
+        _uncount(link, collection, here, ids, documents=len(ids))
+        rows = link.rows(REMOVE_DOCUMENTS.fill(document=collection.document_table), **here, document_ids=ids)
+    return tuple(sorted(row["external_id"] for row in rows))
+
+
+def show(link: Link, collection: Collection, tenant: str, external_id: str) -> Row | None:
+    """One document with its chunks, or None."""
+    call = SHOW_DOCUMENT.fill(document=collection.document_table, chunk=collection.chunk_table)
+    params = {"tenant": tenant, "document_id": document_id(tenant, external_id)}
+    rows = (link.read([(call, params)], tenant))[0]
+    return rows[0] if rows else None

@@ -1,0 +1,151 @@
+"""One statement from files: a CTE a branch, UNION ALL, fusion, collapse to parents, chunks and documents.
+
+This module names CTEs and parameters and does nothing else: every piece is a file under `sql/` that can be run by itself. The text
+that comes out can be pasted into psql (`Composed.pasted`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+from psycopg import sql
+
+from pgbraid.db.statements import Statement, indented, statement
+from pgbraid.db.vectors import as_text
+from pgbraid.plan import Branch, Plan
+from pgbraid.values import Collection
+
+LEXICAL = statement("retrieve/lexical")
+DENSE = {way: statement(f"retrieve/dense_{way}") for way in ("exact", "index", "adaptive")}
+FUSE = {fusion: statement(f"retrieve/fuse_{fusion}") for fusion in ("zscore", "minmax", "rrf")}
+COLLAPSE = statement("retrieve/collapse")
+PASSAGES = statement("retrieve/passages")
+CHUNKS = statement("retrieve/chunks")
+DOCUMENTS = statement("parents/documents")
+LIFT = statement("parents/lift")
+
+NEAREST = {"cosine": "<=>", "ip": "<#>", "l2": "<->"}
+BASE = {"cosine": 1.0, "ip": 0.0, "l2": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """A statement with its values."""
+
+    statement: Statement
+    params: Mapping[str, Any]
+
+    def pasted(self) -> str:
+        """The text with the values written in, for psql."""
+        return re.sub(r"%\((\w+)\)s", lambda m: sql.Literal(self.params[m[1]]).as_string(None), self.statement.text)
+
+
+def compose(plan: Plan, vectors: Mapping[int, NDArray[Any]], schema: str) -> Composed:
+    """The statement of a plan. `vectors` has the question's vector, shape (d,), by embedder id; `schema` is where pgvector lives."""
+    params: dict[str, Any] = {
+        "tenant": plan.tenant,
+        "filter": plan.filter,
+        "candidates": plan.candidates,
+        "documents": plan.documents,
+        "with_text": plan.with_text,
+    }
+    ctes = [_branch(branch, plan, vectors, schema, params) for branch in plan.branches]
+    fused = _fuse(plan, ctes, params)
+    text = PASSAGES.region("fused", fused)
+    text = text.region("chunks", _chunks(plan.collections, params))
+    text = text.region("parents", _parents(plan.collections, "fused", params))
+    return Composed(_named("retrieve/composed", text.text), _used(text.text, params))
+
+
+def compose_lift(collections: Sequence[Collection], wanted: Sequence[tuple[int, int]], tenant: str) -> Composed:
+    """Documents in order, by (collection id, document id)."""
+    params: dict[str, Any] = {
+        "collections": [c for c, _ in wanted],
+        "document_ids": [d for _, d in wanted],
+        "tenant": tenant,
+        "with_text": True,
+    }
+    text = LIFT.region("parents", _parents(collections, "wanted", params)).text
+    return Composed(_named("parents/lift composed", text), _used(text, params))
+
+
+def _branch(
+    branch: Branch, plan: Plan, vectors: Mapping[int, NDArray[Any]], schema: str, params: dict[str, Any]
+) -> str:
+    """The CTE of a branch; its own parameters are numbered, what all share keeps its name."""
+    collection, embedder = branch.collection, branch.collection.embedder
+    own: dict[str, Any] = {"threshold": branch.threshold}
+    if branch.method == "lexical":
+        words = plan.words[collection.id]
+        own |= {"query": words.query, "terms": words.terms}
+        body = LEXICAL.fill(chunk=collection.chunk_table, ext=schema)
+    else:
+        params[f"vector_{embedder.id}"] = as_text(vectors[embedder.id])
+        own |= {"base": BASE[embedder.metric]}
+        holes: dict[str, str | int] = {
+            "chunk": collection.chunk_table,
+            "ext": schema,
+            "nearest": NEAREST[embedder.metric],
+        }
+        if branch.way != "exact":
+            holes |= {"storage": collection.index.storage, "dim": embedder.dimensions}
+        if branch.way == "adaptive":
+            own["exact_below"] = collection.index.exact_below
+        body = DENSE[branch.way].fill(**holes).renamed({"vector": f"vector_{embedder.id}"})
+    params |= {f"{name}_{branch.number}": value for name, value in own.items()}
+    text = body.renamed({name: f"{name}_{branch.number}" for name in own}).text
+    return f"{branch.method}_{branch.number} AS MATERIALIZED (\n{indented(text)}\n)"
+
+
+def _fuse(plan: Plan, ctes: Sequence[str], params: dict[str, Any]) -> str:
+    params |= {
+        "branch_collection": [b.collection.id for b in plan.branches],
+        "branch_pool": [b.pool for b in plan.branches],
+        "branch_weight": [float(b.weight) for b in plan.branches],
+        "rrf_k": plan.profile.rrf_k,
+        "prior_collection": list(plan.priors),
+        "prior_score": [float(p) for p in plan.priors.values()],
+    }
+    hits = "\nUNION ALL\n".join(
+        f"SELECT {b.number} AS branch, b.document_id, b.ordinal, b.rank, b.score, b.exact FROM {b.method}_{b.number} AS b"
+        for b in plan.branches
+    )
+    weighed = FUSE[plan.profile.fusion].region("hits", hits).text
+    weighed = weighed.replace("WITH hit", "WITH " + ",\n\n".join([*ctes, "hit"]), 1)
+    return COLLAPSE.region("parts", weighed).text
+
+
+def _chunks(collections: Sequence[Collection], params: dict[str, Any]) -> str:
+    """The chunks of the CTE `fused`, each collection's from its own table."""
+    wanted = "SELECT fused.collection_id, fused.document_id, fused.ordinal FROM fused"
+    filled = [(c.id, CHUNKS.fill(chunk=c.chunk_table)) for c in collections]
+    return _each(filled, wanted, params)
+
+
+def _parents(collections: Sequence[Collection], source: str, params: dict[str, Any]) -> str:
+    """The documents of a CTE, each collection's from its own table."""
+    wanted = f"SELECT DISTINCT {source}.collection_id, {source}.document_id FROM {source}"
+    filled = [(c.id, DOCUMENTS.fill(document=c.document_table)) for c in collections]
+    return _each(filled, wanted, params)
+
+
+def _each(filled: Sequence[tuple[int, Statement]], wanted: str, params: dict[str, Any]) -> str:
+    parts = []
+    for collection_id, source in filled:
+        params[f"collection_{collection_id}"] = collection_id
+        part = source.region("wanted", wanted).renamed({"collection": f"collection_{collection_id}"})
+        parts.append(part.text)
+    return "\nUNION ALL\n".join(parts)
+
+
+def _named(name: str, text: str) -> Statement:
+    return Statement(name=name, text=f"/* pgbraid:{name} */\n{text}")
+
+
+def _used(text: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    names = set(re.findall(r"%\((\w+)\)s", text))
+    return {name: params[name] for name in params if name in names}

@@ -1,0 +1,89 @@
+"""Rows of the composed statement as passages. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pgbraid.plan import Plan
+from pgbraid.values import BranchScore, MatchedChunk, Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage on its way: with its keys, and the context of its best chunk for the reranker."""
+
+    passage: Passage
+    key: tuple[int, int]
+    best_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """What the statement gave: passages in fused order, and by branch number how many hits and whether they are exact."""
+
+    found: tuple[Found, ...]
+    hits: Mapping[int, int]
+    exact: bool
+    documents: int
+    gone: int
+
+
+def read_rows(rows: Sequence[Mapping[str, Any]], plan: Plan) -> Retrieved:
+    """The passages of a plan from its rows. A row without a document is one that was removed meanwhile; it is counted in `gone`."""
+    names = {c.id: c.name for c in plan.collections}
+    branches = rows[0]["branches"] or [] if rows else []
+    present = [row for row in rows if row["external_id"] is not None and row["chunks"][0]["text"] is not None]
+    uses_index = any(b.way in ("index", "adaptive") for b in plan.branches)
+    return Retrieved(
+        found=tuple(_found(row, names[row["collection_id"]], plan) for row in present),
+        hits={number: hits for number, hits, _ in branches},
+        exact=all(exact for _, _, exact in branches) if branches else not uses_index,
+        documents=rows[0]["found"] if rows else 0,
+        gone=len(rows) - len(present),
+    )
+
+
+def _found(row: Mapping[str, Any], collection: str, plan: Plan) -> Found:
+    chunks = tuple(_chunk(chunk, plan) for chunk in row["chunks"] if chunk["text"] is not None)
+    best = row["chunks"][0]
+    passage = Passage(
+        collection=collection,
+        external_id=row["external_id"],
+        title=row["title"],
+        text=row["text"] or "",
+        metadata=row["metadata"],
+        fused_score=chunks[0].fused_score,
+        rerank_score=None,
+        chunks=chunks,
+    )
+    text = f"{best['context']}\n{best['text']}" if best["context"] else best["text"]
+    return Found(passage, (row["collection_id"], row["document_id"]), text)
+
+
+def _chunk(chunk: Mapping[str, Any], plan: Plan) -> MatchedChunk:
+    by_number = {b.number: b for b in plan.branches}
+    scores = [
+        BranchScore(by_number[number].name, rank, float(score), by_number[number].metric, float(contribution))
+        for number, rank, score, contribution in chunk["parts"]
+    ]
+    if chunk["prior"]:
+        scores.append(BranchScore("route", 1, float(chunk["prior"]), "log_probability", float(chunk["prior"])))
+    return MatchedChunk(
+        ordinal=chunk["ordinal"],
+        start=chunk["start"],
+        end=chunk["end"],
+        text=chunk["text"],
+        headings=tuple(chunk["headings"]),
+        fused_score=float(chunk["fused_score"]),
+        rerank_score=None,
+        branches=tuple(scores),
+    )
+
+
+def with_rerank(found: Found, score: float) -> Found:
+    """The passage with its rerank score beside the others, at the chunk that was scored too."""
+    best, *rest = found.passage.chunks
+    chunks = (replace(best, rerank_score=score), *rest)
+    return replace(found, passage=replace(found.passage, rerank_score=score, chunks=chunks))

@@ -1,0 +1,156 @@
+"""What a search will do, decided before anything is done: a value that can be printed.
+
+Pure. Takes the decision, what the catalogue knows and the caller's options; gives the branches, their pools and limits. `compose`
+turns it into one statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+from pgbraid.errors import SettingsError, UnknownOption, nearest
+from pgbraid.lexical import LexicalQuery
+from pgbraid.values import Collection, Profile
+
+Way = Literal["index", "exact", "adaptive", "words"]
+MAX_EF_SEARCH = 1000
+GROWTH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """One ranked list: one collection searched by one method. Branches of a pool have scores that compare as they are."""
+
+    number: int
+    collection: Collection
+    method: Literal["dense", "lexical"]
+    way: Way
+    pool: int
+    weight: float
+    threshold: float | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.collection.name}/{self.method}"
+
+    @property
+    def metric(self) -> str:
+        return self.collection.embedder.metric if self.method == "dense" else "bm25"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A search, decided. `documents` is how many parents leave the fusion, `candidates` how many hits a branch gives."""
+
+    branches: tuple[Branch, ...]
+    collections: tuple[Collection, ...]
+    profile: Profile
+    documents: int
+    candidates: int
+    tenant: str
+    filter: str | None
+    words: Mapping[int, LexicalQuery]
+    with_text: bool
+    priors: Mapping[int, float]
+
+    @property
+    def ef_search(self) -> int | None:
+        """The breadth of HNSW scans, or None when no branch uses an index."""
+        asked = [b.collection.index.ef_search for b in self.branches if b.way in ("index", "adaptive")]
+        return min(MAX_EF_SEARCH, max([*asked, self.candidates])) if asked else None
+
+    def wider(self) -> Plan:
+        """The same search with more candidates a branch, for when too few documents came."""
+        grown = replace(self, candidates=self.candidates * GROWTH)
+        return replace(grown, branches=tuple(replace(b, way=_way(b, grown)) for b in grown.branches))
+
+
+def make_plan(
+    collections: Sequence[Collection],
+    words: Mapping[int, LexicalQuery],
+    profile: Profile,
+    *,
+    tenant: str = "",
+    condition: str | None = None,
+    priors: Mapping[int, float] | None = None,
+) -> Plan:
+    """The branches of a search over these collections. A collection that holds none of the words has no lexical branch."""
+    documents = max(profile.top_k, profile.rerank_top_k) if profile.rerank else profile.top_k
+    plan = Plan(
+        branches=(),
+        collections=tuple(collections),
+        profile=profile,
+        documents=documents,
+        candidates=max(profile.candidates, documents),
+        tenant=tenant,
+        filter=condition,
+        words=words,
+        with_text=profile.rerank is None,
+        priors=priors or {},
+    )
+    pools: dict[tuple[str, object], int] = {}
+    branches: list[Branch] = []
+    for collection in collections:
+        for method, weight, threshold in (
+            ("dense", profile.dense_weight, profile.dense_threshold),
+            ("lexical", profile.lexical_weight, profile.lexical_threshold),
+        ):
+            if weight == 0 or (method == "lexical" and collection.id not in words):
+                continue
+            kind = collection.embedder.id if method == "dense" else collection.text_config
+            pool = pools.setdefault((method, kind), len(pools) + 1)
+            branch = Branch(len(branches) + 1, collection, method, "words", pool, weight, threshold)  # type: ignore[arg-type]
+            branches.append(replace(branch, way=_way(branch, plan)))
+    return replace(plan, branches=tuple(branches))
+
+
+def _way(branch: Branch, plan: Plan) -> Way:
+    """Exact where that is cheap; the index on many rows; counted first where a filter or a tenant leaves an unknown part."""
+    if branch.method == "lexical":
+        return "words"
+    rows = branch.collection.chunks
+    if rows <= branch.collection.index.exact_below or plan.candidates * 4 >= rows:
+        return "exact"
+    if plan.filter is not None or plan.tenant:
+        return "adaptive"
+    return "index"
+
+
+def with_options(profile: Profile, options: Mapping[str, Any]) -> Profile:
+    """A profile with a caller's options over it; None leaves a setting as it is. Raises for unknown keys and wrong values."""
+    known = {f.name for f in fields(Profile)}
+    for key in options:
+        if key not in known:
+            raise UnknownOption(f"A profile has no setting {key!r}. {nearest(key, known)}")
+    changed = replace(profile, **{k: v for k, v in options.items() if v is not None})
+    check_profile(changed)
+    return changed
+
+
+def check_profile(profile: Profile) -> None:
+    """Raise SettingsError for a value that cannot work."""
+    for name, low, high in (
+        ("top_k", 1, 1000),
+        ("candidates", 1, 100_000),
+        ("rrf_k", 1, 10_000),
+        ("rerank_top_k", 1, 1000),
+    ):
+        value = getattr(profile, name)
+        if type(value) is not int or not low <= value <= high:
+            raise SettingsError(f"{name} is a whole number from {low} to {high}, not {value!r}")
+    for name in ("dense_weight", "lexical_weight"):
+        value = getattr(profile, name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1000:
+            raise SettingsError(f"{name} is a number from 0 to 1000, not {value!r}")
+    if profile.dense_weight == 0 and profile.lexical_weight == 0:
+        raise SettingsError("dense_weight and lexical_weight are both 0: nothing would be searched")
+    for name in ("dense_threshold", "lexical_threshold"):
+        value = getattr(profile, name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value != value):
+            raise SettingsError(f"{name} is a number, not {value!r}")
+    if profile.fusion not in ("zscore", "minmax", "rrf"):
+        raise SettingsError(f"fusion is zscore, minmax or rrf, not {profile.fusion!r}")
+    if profile.rerank is not None and (not isinstance(profile.rerank, str) or not profile.rerank.strip()):
+        raise SettingsError(f"rerank names a reranker, not {profile.rerank!r}")
