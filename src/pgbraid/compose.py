@@ -46,19 +46,37 @@ class Composed:
 
 def compose(plan: Plan, vectors: Mapping[int, NDArray[Any]], schema: str) -> Composed:
     """The statement of a plan. `vectors` has the question's vector, shape (d,), by embedder id; `schema` is where pgvector lives."""
-    params: dict[str, Any] = {
+    params = _shared(plan)
+    ctes = [
+        f"{b.method}_{b.number} AS MATERIALIZED (\n{indented(_branch(b, plan, vectors, schema, params))}\n)"
+        for b in plan.branches
+    ]
+    fused = _fuse(plan, ctes, params)
+    text = PASSAGES.region("fused", fused)
+    text = text.region("chunks", _chunks(plan.collections, params))
+    text = text.region("parents", _parents(plan.collections, "fused", params))
+    return Composed(_named("retrieve/composed", text.text), _used(text.text, params))
+
+
+def branch_statements(plan: Plan, vectors: Mapping[int, NDArray[Any]], schema: str) -> list[Composed]:
+    """Each branch of a plan as a statement by itself, as it would stand in the composed one."""
+    found = []
+    for branch in plan.branches:
+        params = _shared(plan)
+        text = _branch(branch, plan, vectors, schema, params)
+        found.append(Composed(_named(f"retrieve/{branch.way}", text), _used(text, params)))
+    return found
+
+
+def _shared(plan: Plan) -> dict[str, Any]:
+    """The parameters that every branch has in common."""
+    return {
         "tenant": plan.tenant,
         "filter": plan.filter,
         "candidates": plan.candidates,
         "documents": plan.documents,
         "with_text": plan.with_text,
     }
-    ctes = [_branch(branch, plan, vectors, schema, params) for branch in plan.branches]
-    fused = _fuse(plan, ctes, params)
-    text = PASSAGES.region("fused", fused)
-    text = text.region("chunks", _chunks(plan.collections, params))
-    text = text.region("parents", _parents(plan.collections, "fused", params))
-    return Composed(_named("retrieve/composed", text.text), _used(text.text, params))
 
 
 def compose_lift(collections: Sequence[Collection], wanted: Sequence[tuple[int, int]], tenant: str) -> Composed:
@@ -76,7 +94,7 @@ def compose_lift(collections: Sequence[Collection], wanted: Sequence[tuple[int, 
 def _branch(
     branch: Branch, plan: Plan, vectors: Mapping[int, NDArray[Any]], schema: str, params: dict[str, Any]
 ) -> str:
-    """The CTE of a branch; its own parameters are numbered, what all share keeps its name."""
+    """The query of a branch; its own parameters are numbered, what all share keeps its name."""
     collection, embedder = branch.collection, branch.collection.embedder
     own: dict[str, Any] = {"threshold": branch.threshold}
     if branch.method == "lexical":
@@ -97,8 +115,7 @@ def _branch(
             own["exact_below"] = collection.index.exact_below
         body = DENSE[branch.way].fill(**holes).renamed({"vector": f"vector_{embedder.id}"})
     params |= {f"{name}_{branch.number}": value for name, value in own.items()}
-    text = body.renamed({name: f"{name}_{branch.number}" for name in own}).text
-    return f"{branch.method}_{branch.number} AS MATERIALIZED (\n{indented(text)}\n)"
+    return body.renamed({name: f"{name}_{branch.number}" for name in own}).text
 
 
 def _fuse(plan: Plan, ctes: Sequence[str], params: dict[str, Any]) -> str:

@@ -51,14 +51,14 @@ class Boundaries:
         position = self.units.starts[unit]
         if position in self.heads:
             return Rank.HEADING
-        if self.kept_around(position):
+        if self.kept and self.kept_around(position):
             return Rank.KEPT
         if position in self.edges:
             return Rank.PARAGRAPH
         if self.units.inside[unit]:
             return Rank.CHARACTER
         rank = _rank_in_text(self.units.text, position)
-        return min(rank, Rank.LINE) if _around(self.broken, position) else rank
+        return min(rank, Rank.LINE) if self.broken and _around(self.broken, position) else rank
 
     def kept_around(self, position: int) -> tuple[int, int] | None:
         """The block that fits a chunk and that a cut at `position` would take apart."""

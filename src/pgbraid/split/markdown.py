@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pgbraid.values import Heading
 
@@ -33,8 +34,7 @@ class Block:
     parts: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):  # made for every line twice: three times cheaper than a frozen dataclass
     """A line without its line end, where it stands, whether it is fenced code (marks included) or opens a fence."""
 
     start: int
@@ -52,6 +52,8 @@ class Line:
 
     @property
     def indent(self) -> int:
+        if not self.text.startswith((" ", "\t")):
+            return 0
         return len(self.text) - len(self.text.lstrip(" \t")) + 3 * self.text[:3].count("\t")
 
 
@@ -127,9 +129,9 @@ def _headings(text: str) -> Iterator[Heading]:
 
 
 def _atx_level(line: Line) -> int:
-    if line.indent > 3 or not line.text.lstrip(" ").startswith("#"):
-        return 0
     words = line.text.lstrip(" ")
+    if not words.startswith("#") or line.indent > 3:
+        return 0
     level = len(words) - len(words.lstrip("#"))
     return level if level <= 6 and (len(words) == level or words[level] in " \t") else 0
 

@@ -13,6 +13,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, pairwise
 
 from pgbraid.values import Tokenizer
@@ -150,27 +151,30 @@ def may_cut(text: str, position: int) -> bool:
     """Whether a text may be cut before `position` without taking apart what a reader sees as one character."""
     if position <= 0 or position >= len(text):
         return True
-    here, before = text[position], text[position - 1]
-    if here < "\u0300":
-        return before != _ZWJ and not (here == "\n" and before == "\r")
-    if before == _ZWJ or _joins(here) or (_is_flag(here) and _is_flag(before)):
-        return before != _ZWJ and not _joins(here) and _between_flags(text, position)
-    return not ("\ud800" <= before <= "\udbff" and "\udc00" <= here <= "\udfff")
+    kind, before = _kind(text[position]), text[position - 1]
+    if kind == "plain":
+        return before != _ZWJ
+    if kind == "flag" and _kind(before) == "flag":
+        return _between_flags(text, position)
+    if kind == "low":
+        return not "\ud800" <= before <= "\udbff"
+    return kind == "flag" and before != _ZWJ
 
 
-def _joins(char: str) -> bool:
-    """Whether a character belongs to the one before: marks, joiners, skin tones, tags, vowels of Hangul in letters."""
-    return (
+@lru_cache(maxsize=65_536)
+def _kind(char: str) -> str:
+    """What a character does to the one before: `joins` it (marks, joiners, skin tones, tags, Hangul vowels) or not."""
+    if (
         unicodedata.category(char)[0] == "M"
         or char == _ZWJ
         or "\U0001f3fb" <= char <= "\U0001f3ff"
         or "\U000e0020" <= char <= "\U000e007f"
         or "\u1160" <= char <= "\u11ff"
-    )
-
-
-def _is_flag(char: str) -> bool:
-    return "\U0001f1e6" <= char <= "\U0001f1ff"
+    ):
+        return "joins"
+    if char in _FLAG_LETTERS:
+        return "flag"
+    return "low" if "\udc00" <= char <= "\udfff" else "plain"
 
 
 def _between_flags(text: str, position: int) -> bool:
