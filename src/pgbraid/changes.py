@@ -1,4 +1,4 @@
-"""What has to change so that the catalogue is what a file declares. Pure: a file and what is stored go in, changes come out.
+"""What has to change so that the catalogue is what a file declares. Pure.
 
 Names that do not exist, and changes that would need new embeddings, are refused here, before anything is written.
 """
@@ -7,50 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from pgbraid.declared import DEFAULT_ROUTE, Declared, Default, Route
+from pgbraid.declared import DEFAULT_ROUTE, Action, Change, Declared, Default, Kind, Route
 from pgbraid.errors import SettingsError, nearest
 from pgbraid.languages import text_config_of
 from pgbraid.values import Chunking, Collection, CollectionSpec, EmbedderRecord, Json, VectorIndex
 
-Kind = Literal["embedder", "collection", "profile", "route", "default", "alias"]
-Action = Literal["create", "change", "drop", "keep"]
 IN_PLACE = frozenset({"description", "index.ef_search", "index.exact_below"})
 _MODEL_FILLS = ("dimensions", "query_prefix", "document_prefix", "max_tokens")
 _SAID_IN_FULL: Mapping[str, Json] = {"kind": "", "model": "", "metric": "cosine", "options": {}}
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """One thing that is made, changed, dropped or already as declared; `detail` maps settings to (old, new)."""
-
-    kind: Kind
-    name: str
-    action: Action
-    detail: Mapping[str, tuple[Json, Json]]
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """Everything that a file is about, in order, and whether it was only looked at."""
-
-    changes: tuple[Change, ...]
-    dry_run: bool = False
-
-    @property
-    def empty(self) -> bool:
-        """Whether everything already is as declared."""
-        return all(change.action == "keep" for change in self.changes)
-
-    def named(self, kind: Kind, *actions: Action) -> dict[str, Change]:
-        """The changes of one kind with one of these actions, by name."""
-        return {c.name: c for c in self.changes if c.kind == kind and c.action in actions}
-
-
-@dataclass(frozen=True, slots=True)
 class Stored:
-    """The catalogue as it is. `routes` are those with rules; `default_route` is the name of the one that the default asks."""
+    """The catalogue as it is. `default_route` names the route that the default asks; `routes` are the others."""
 
     embedders: Mapping[str, EmbedderRecord]
     collections: Mapping[str, Collection]
@@ -113,7 +84,7 @@ def _known(kind: str, name: str, known: Iterable[str], place: str) -> None:
 
 
 def _check_profiles(declared: Declared, stored: Stored) -> None:
-    """A reranker over an embedder needs that embedder; a profile that is dropped must not be used by a route that stays."""
+    """A reranker over an embedder needs that embedder; a dropped profile must not be used by a route that stays."""
     for name, settings in (declared.profiles or {}).items():
         kind, _, model = (settings.get("rerank") or "").partition(":")
         if kind == "maxsim" and not any(mark in model for mark in "/:."):
@@ -124,8 +95,8 @@ def _check_profiles(declared: Declared, stored: Stored) -> None:
     for route in routes.values():
         if route.profile is not None and route.profile not in declared.profiles:
             raise SettingsError(
-                f"profiles: {route.profile!r} would be dropped, but route {route.name!r} uses it and the file has no routes. "
-                "Declare the profile, or the routes too."
+                f"profiles: {route.profile!r} would be dropped, but route {route.name!r} uses it and the file has "
+                "no routes. Declare the profile, or the routes too."
             )
 
 
@@ -157,7 +128,7 @@ def _check_aliases(declared: Declared, stored: Stored) -> None:
 
 
 def difference(declared: Declared, stored: Stored, described: Mapping[str, EmbedderRecord]) -> tuple[Change, ...]:
-    """The changes, in the order in which they are made. `described` has the embedders of `undescribed`, as their models are.
+    """The changes, in the order in which they are made. `described` are the embedders of `undescribed`, completed.
 
     Raises SettingsError for what would need new embeddings.
     """
@@ -165,8 +136,8 @@ def difference(declared: Declared, stored: Stored, described: Mapping[str, Embed
         *(_embedder(n, stored.embedders.get(n), described.get(n), stored) for n in declared.embedders),
         *(_collection(n, settings, stored.collections.get(n)) for n, settings in declared.collections.items()),
         *_section("profile", declared.profiles, stored.profiles),
-        *_section("route", _shown_routes(declared.routes), _shown_routes(stored.routes) or {}),
-        *_default(declared.default, stored.default),
+        *_routes(declared.routes, stored.routes),
+        *_default(declared.default, stored),
         *_section("alias", _shown_aliases(declared.aliases), _shown_aliases(stored.aliases) or {}),
     )
 
@@ -183,8 +154,9 @@ def _embedder(name: str, old: EmbedderRecord | None, new: EmbedderRecord | None,
         users = ", ".join(sorted(c.name for c in stored.collections.values() if c.embedder.name == name))
         way = f"drop the collections that use it ({users}) and the embedder, apply again and ingest them anew"
         raise SettingsError(
-            f"embedders.{name}: {_said(detail)} gives other vectors ({', '.join(sorted(fatal))} would change), so everything "
-            f"has to be embedded again. Declare it under another name, or {way if users else 'drop the embedder first'}."
+            f"embedders.{name}: {_said(detail)} gives other vectors ({', '.join(sorted(fatal))} would change), so "
+            "everything has to be embedded again. Declare it under another name, or "
+            f"{way if users else 'drop the embedder first'}."
         )
     return Change("embedder", name, "change" if detail else "keep", detail)
 
@@ -196,8 +168,8 @@ def _collection(name: str, settings: Mapping[str, Json], old: Collection | None)
     fixed = {key: pair for key, pair in detail.items() if key not in IN_PLACE}
     if fixed:
         raise SettingsError(
-            f"collections.{name}: {_said(fixed)} cannot change in place: its chunks have to be made and embedded again. "
-            f"Drop the collection (pgbraid collection drop {name}), apply again and ingest its documents anew."
+            f"collections.{name}: {_said(fixed)} cannot change in place: its chunks have to be made and embedded "
+            f"again. Drop the collection (pgbraid collection drop {name}), apply again and ingest its documents anew."
         )
     return Change("collection", name, "change" if detail else "keep", detail)
 
@@ -225,10 +197,23 @@ def _section(
         yield Change(kind, name, "drop", _changed(old[name], {}))
 
 
-def _default(new: Default | None, old: Default) -> Iterator[Change]:
-    if new is not None:
-        detail = _changed({"default": _shown_default(old)}, {"default": _shown_default(new)})
-        yield Change("default", DEFAULT_ROUTE, "change" if detail else "keep", detail)
+def _routes(new: Mapping[str, Route] | None, old: Mapping[str, Route]) -> Iterator[Change]:
+    """Routes as they were written; a keyword that an older version read in another way is a change too."""
+    for change in _section("route", _shown_routes(new), _shown_routes(old) or {}):
+        if change.action == "keep" and new and new[change.name] != old[change.name]:
+            pair = tuple([rule.expression for rule in routes[change.name].rules] for routes in (old, new))
+            yield Change("route", change.name, "change", {"expressions": pair})  # type: ignore[dict-item]
+        else:
+            yield change
+
+
+def _default(new: Default | None, stored: Stored) -> Iterator[Change]:
+    if new is None:
+        return
+    detail = _changed({"default": _shown_default(stored.default)}, {"default": _shown_default(new)})
+    if stored.default_route not in (None, DEFAULT_ROUTE):  # made by hand: from now on it is a route of its own
+        detail["route"] = (stored.default_route, DEFAULT_ROUTE)
+    yield Change("default", DEFAULT_ROUTE, "change" if detail else "keep", detail)
 
 
 def _shown_default(default: Default) -> Json:

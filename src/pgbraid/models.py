@@ -84,6 +84,6 @@ def check_fingerprint(record: EmbedderRecord, embedder: Embedder) -> None:
     if embedder.fingerprint != record.fingerprint:
         raise EmbedderMismatch(
             f"Embedder {record.name!r} is another model than the one its collections were made with "
-            f"(fingerprint {embedder.fingerprint:.16}…, stored {record.fingerprint:.16}…). "
+            f"(fingerprint {embedder.fingerprint:.24}…, stored {record.fingerprint:.24}…). "
             "Restore the model, or register the new one under another name and re-embed."
         )

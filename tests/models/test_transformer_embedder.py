@@ -1,5 +1,6 @@
 """The transformer embedder, against plain forward passes of the same tiny model."""
 
+import json
 import logging
 import threading
 
@@ -102,8 +103,8 @@ def test_many_texts_of_many_lengths_come_back_in_their_order(tiny):
     embedder = embed.load(_record(tiny()))
     texts = [" ".join(["cat", "dog", "law"][at % 3] for at in range(1 + number * 7 % 29)) for number in range(150)]
     together = embedder.embed_documents(texts)
-    alone = np.concatenate([embedder.embed_documents([text]) for text in texts])
-    assert together == pytest.approx(alone, abs=1e-5)
+    for at in range(0, 150, 11):
+        assert together[at] == pytest.approx(embedder.embed_documents([texts[at]])[0], abs=1e-5)
 
 
 def test_text_that_looks_like_a_special_token_is_text(tiny):
@@ -284,3 +285,23 @@ def test_weights_that_are_missing_are_not_made_up(tiny):
     save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
     with pytest.raises(ModelError, match=r"encoder\.layer\.1\.output\.dense\.weight"):
         embed.load(_record(folder))
+
+
+def test_a_text_without_any_token_gives_a_vector_that_is_rejected_alone(tiny):
+    folder = tiny()
+    saved = json.loads((folder / "tokenizer.json").read_text())
+    (folder / "tokenizer.json").write_text(json.dumps(saved | {"post_processor": None}))
+    vectors = embed.load(_record(folder)).embed_documents(["", "the cat"])
+    assert list(embed.check_vectors(vectors, 16, "it")) == [0]
+
+
+def test_batches_hold_like_lengths_within_the_budget_and_every_row_once(tiny):
+    tiny()  # skips where torch is missing
+    from pgbraid.embed.batches import plan
+
+    lengths = [5, 1, 9, 100, 3, 9, 2, 40]
+    batches = list(plan(lengths, budget=20, most=3))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
+    assert batches[:3] == [[3], [7], [2, 5]]
+    assert all(len(batch) == 1 or len(batch) * max(lengths[at] for at in batch) <= 20 for batch in batches)
+    assert max(map(len, batches)) <= 3

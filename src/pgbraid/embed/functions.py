@@ -7,7 +7,7 @@ from typing import Any
 
 from pgbraid.embed.plain import NO_LIMIT, PlainEmbedder, fingerprint
 from pgbraid.errors import EmbeddingFailed, PgbraidError, SettingsError
-from pgbraid.values import Tokenizer
+from pgbraid.values import Embedder, Tokenizer
 
 Function = Callable[[Sequence[str]], Any]
 
@@ -18,7 +18,7 @@ def from_callable(
     name: str,
     tokenizer: Tokenizer | None = None,
     query_function: Function | None = None,
-) -> PlainEmbedder:
+) -> Embedder:
     """An embedder that asks `function` for an array of shape (len(texts), dimensions).
 
     `query_function` embeds questions, when they are embedded differently. The fingerprint is made of `name` and

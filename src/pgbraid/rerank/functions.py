@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pgbraid.errors import ModelError, PgbraidError
 from pgbraid.rerank.ordering import check_blend, check_scores
+from pgbraid.values import Reranker
 
 Function = Callable[[str, Sequence[str]], Sequence[float]]
 
@@ -31,7 +32,7 @@ class FunctionReranker:
         return check_scores(scores, len(texts), what)
 
 
-def from_callable(function: Function, name: str, blend: float = 1.0) -> FunctionReranker:
+def from_callable(function: Function, name: str, blend: float = 1.0) -> Reranker:
     """A reranker that asks `function(question, texts)` for one score a text, higher is better.
 
     Its identity is `callable:name`: give a new name whenever the function scores otherwise, since results are kept

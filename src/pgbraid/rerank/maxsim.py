@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pgbraid.errors import ModelError
 from pgbraid.rerank.ordering import check_scores
-from pgbraid.values import Embedder
+from pgbraid.values import Embedder, Reranker
 
 BLEND = 0.5
 NOTHING_ALIKE = -1.0  # the lowest cosine: of a text in which the model sees no token
@@ -49,7 +49,7 @@ class MaxSim:
         return check_scores([scores[text] for text in texts], len(texts), f"The reranker {self.identity!r}")
 
 
-def maxsim(embedder: Embedder) -> MaxSim:
+def maxsim(embedder: Embedder) -> Reranker:
     """A reranker from an embedder of the kind `transformers`. Raises ModelError for one without token vectors."""
     if not hasattr(embedder, "token_vectors"):
         raise ModelError(
