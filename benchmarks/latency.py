@@ -68,14 +68,14 @@ def main() -> None:
 
             def whole(plan: Any = plan, vectors: Any = vectors) -> Any:
                 composed = compose(plan, vectors, link.facts.vector_schema)
-                rows = link.read([(composed.statement, composed.params)], "", search._knobs(plan))[0]
+                rows = link.read([(composed.statement, composed.params)], "", search.knobs(plan))[0]
                 return read_rows(rows, plan)
 
             spent, retrieved = timed(whole)
             fetch = compose_lift(chosen, [f.key for f in retrieved.found], "")
             parts = [*branch_statements(plan, vectors, link.facts.vector_schema), fetch]
             ours.append(spent)
-            theirs.append(timed(bare, connection, parts, search._knobs(plan))[0])
+            theirs.append(timed(bare, connection, parts, search.knobs(plan))[0])
     ours, theirs = ours[10:], theirs[10:]
     ratios = [a / b for a, b in zip(ours, theirs, strict=True)]
     print(f"{len(questions)} questions, {len(names)} collections, {sum(c.chunks for c in chosen)} chunks")

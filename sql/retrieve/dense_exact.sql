@@ -1,4 +1,5 @@
--- Rank one collection's chunks by meaning, comparing every one of them ("+ 0" keeps any index out).
+-- Rank one collection's chunks by meaning, comparing every one of them. "+ 0" keeps the vector index out, "|| ''" the key's index,
+-- which would fetch the same rows one by one.
 -- param tenant     text
 -- param vector     vector     made by the collection's embedder
 -- param base       float8     1 for cosine, 0 otherwise: score is base minus distance, so more is better
@@ -23,7 +24,7 @@ FROM (
         (chunk.embedding OPERATOR(/*ext*/ public./*nearest*/ <=>) %(vector)s::/*ext*/ public.vector) + 0 AS distance
     FROM /*chunk*/ pgbraid.chunk AS chunk
     WHERE
-        chunk.tenant = %(tenant)s::text
+        chunk.tenant || '' = %(tenant)s::text
         AND (%(filter)s::jsonpath IS NULL OR chunk.metadata @@ %(filter)s::jsonpath)
     ORDER BY distance, chunk.document_id, chunk.ordinal
     LIMIT %(candidates)s::integer

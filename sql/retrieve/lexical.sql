@@ -1,5 +1,6 @@
 -- Rank one collection's chunks by words: exact BM25 of the question over every chunk that holds one of them.
--- chunk.terms is the document's half of the score, the question's half is the idf of each word.
+-- chunk.terms is the document's half of the score, the question's half is the idf of each word. "|| ''" keeps the key's index out: every
+-- row that it gave would have its words fetched from TOAST.
 -- param tenant     text
 -- param query      tsquery
 -- param terms      sparsevec   lexeme id to idf
@@ -25,7 +26,7 @@ FROM (
     FROM /*chunk*/ pgbraid.chunk AS chunk
     WHERE
         chunk.words @@ %(query)s::tsquery
-        AND chunk.tenant = %(tenant)s::text
+        AND chunk.tenant || '' = %(tenant)s::text
         AND (%(filter)s::jsonpath IS NULL OR chunk.metadata @@ %(filter)s::jsonpath)
     ORDER BY score DESC, chunk.document_id, chunk.ordinal
     LIMIT %(candidates)s::integer

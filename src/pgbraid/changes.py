@@ -228,15 +228,12 @@ def _shown_route(route: Route) -> dict[str, Json]:
     match: dict[str, list[Json]] = {}
     for rule in route.rules:
         match.setdefault(rule.mode, []).append(rule.pattern if rule.kind == "keyword" else {"regex": rule.pattern})
-    shown = {
-        "collections": list(route.collections),
-        "match": match,
-        "priority": route.priority,
-        "profile": route.profile,
-        "description": route.description,
-        "enabled": route.enabled,
-    }
-    return {key: value for key, value in shown.items() if value not in (None, "")}
+    shown: dict[str, Json] = {"collections": list(route.collections), "match": match}
+    usual = Route(route.name, route.collections)
+    for key in ("priority", "profile", "description", "enabled"):
+        if getattr(route, key) != getattr(usual, key):
+            shown[key] = getattr(route, key)
+    return shown
 
 
 def _shown_aliases(aliases: Mapping[str, str] | None) -> dict[str, dict[str, Json]] | None:

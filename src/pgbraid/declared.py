@@ -1,7 +1,7 @@
 """What a file declares: embedders, collections, profiles, routes, the default and aliases, read and checked.
 
-Pure. `parse` turns YAML, a mapping or a path into a frozen `Declared`, or says which key is wrong and where. Whether the
-names exist and what has to change is said by `pgbraid.changes`; doing it is left to the corridor `declare`.
+Pure. `parse` turns YAML, a mapping or a path into a frozen `Declared`, or says which key is wrong and where. Whether
+the names exist and what has to change is said by `pgbraid.changes`; doing it is left to the corridor `declare`.
 """
 
 from __future__ import annotations

@@ -146,6 +146,8 @@ def _problem(kind: str, loc: tuple[int | str, ...], message: str, given: object)
         return f"{path_of(loc[:-1])}there is no key {loc[-1]!r}. {nearest(str(loc[-1]), known)}"
     if kind == "missing":
         return f"{path_of(loc[:-1])}{loc[-1]} is missing."
+    if len(loc) == 1 and given is None:
+        return f"{loc[0]}: nothing stands here. Write what is meant, or {{}} for none at all."
     if loc[0] == "default":
         return f"default: all, none, error or a list of collections, not {given!r}."
     shown = "" if kind == "value_error" else f", not {given!r:.60}"

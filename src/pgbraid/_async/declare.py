@@ -1,4 +1,4 @@
-"""Making the catalogue what a file declares: models are asked first, then all is compared and written in one transaction.
+"""Making the catalogue what a file declares: models are asked first, then all is compared and written in one go.
 
 What has to change is decided by `pgbraid.changes`; here it is only read, locked and done. A dry run does all of it and
 then takes it back, so it finds every mistake that the real one would.

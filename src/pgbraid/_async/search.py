@@ -49,6 +49,8 @@ from pgbraid.values import (
 
 EF_SEARCH = statement("session/ef_search")
 ITERATIVE_SCAN = statement("session/iterative_scan")
+NO_SEQSCAN = statement("session/no_seqscan")
+NO_JIT = statement("session/no_jit")
 WIDEST = 100_000
 UNDEFINED_TABLE = "42P01"
 
@@ -213,7 +215,7 @@ async def _retrieve(run: _Run, plan: Plan, vectors: Mapping[int, NDArray[np.floa
         async with run.database.link() as link:
             while True:
                 run.composed = compose(plan, vectors, link.facts.vector_schema)
-                rows = (await link.read([(run.composed.statement, run.composed.params)], plan.tenant, _knobs(plan)))[0]
+                rows = (await link.read([(run.composed.statement, run.composed.params)], plan.tenant, knobs(plan)))[0]
                 retrieved = read_rows(rows, plan)
                 full = any(hits >= plan.candidates for hits in retrieved.hits.values())
                 if retrieved.documents >= plan.documents or not full or plan.candidates >= WIDEST:
@@ -227,8 +229,14 @@ async def _retrieve(run: _Run, plan: Plan, vectors: Mapping[int, NDArray[np.floa
     return retrieved, plan
 
 
-def _knobs(plan: Plan) -> list[Statement]:
-    return [] if plan.ef_search is None else [EF_SEARCH.fill(breadth=plan.ef_search), ITERATIVE_SCAN]
+def knobs(plan: Plan) -> list[Statement]:
+    """What a plan asks of its transaction: the settings that its statement is made for."""
+    asked = [NO_JIT]
+    if any(branch.method == "lexical" for branch in plan.branches):
+        asked.append(NO_SEQSCAN)
+    if plan.ef_search is not None:
+        asked += [EF_SEARCH.fill(breadth=plan.ef_search), ITERATIVE_SCAN]
+    return asked
 
 
 def _count(run: _Run, plan: Plan, retrieved: Retrieved) -> None:

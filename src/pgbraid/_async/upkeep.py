@@ -14,6 +14,7 @@ COMPACT_COUNTS = statement("lexical/compact_counts")
 DRIFT = statement("lexical/drift")
 STORE_AVERAGE_LENGTH = statement("lexical/store_average_length")
 REWEIGH = statement("lexical/reweigh")
+FLUSH_WORDS_INDEX = statement("lexical/flush_words_index")
 ANALYZE = statement("write/analyze")
 
 TOLERANCE = 0.1
@@ -36,6 +37,8 @@ async def after_ingest(database: Database, collection: Collection, chunks_writte
         if link.joins:
             return
         await refresh(link, collection)
+        for index in ("words_gin", "metadata_gin"):
+            await link.rows(FLUSH_WORDS_INDEX, index=f"{collection.chunk_table}_{index}")
         if chunks_written >= max(1000, ANALYZE_FROM * collection.chunks):
             await link.rows(ANALYZE.fill(table=collection.chunk_table))
 

@@ -1,6 +1,6 @@
 # Generated from src/pgbraid/_async/declare.py by scripts/async_to_sync.py. Change that file, not this one.
 
-"""Making the catalogue what a file declares: models are asked first, then all is compared and written in one transaction.
+"""Making the catalogue what a file declares: models are asked first, then all is compared and written in one go.
 
 What has to change is decided by `pgbraid.changes`; here it is only read, locked and done. A dry run does all of it and
 then takes it back, so it finds every mistake that the real one would.

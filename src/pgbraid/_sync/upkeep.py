@@ -16,6 +16,7 @@ COMPACT_COUNTS = statement("lexical/compact_counts")
 DRIFT = statement("lexical/drift")
 STORE_AVERAGE_LENGTH = statement("lexical/store_average_length")
 REWEIGH = statement("lexical/reweigh")
+FLUSH_WORDS_INDEX = statement("lexical/flush_words_index")
 ANALYZE = statement("write/analyze")
 
 TOLERANCE = 0.1
@@ -38,6 +39,8 @@ def after_ingest(database: Database, collection: Collection, chunks_written: int
         if link.joins:
             return
         refresh(link, collection)
+        for index in ("words_gin", "metadata_gin"):
+            link.rows(FLUSH_WORDS_INDEX, index=f"{collection.chunk_table}_{index}")
         if chunks_written >= max(1000, ANALYZE_FROM * collection.chunks):
             link.rows(ANALYZE.fill(table=collection.chunk_table))
 

@@ -1,0 +1,5 @@
+"""`python -m pgbraid` is the command `pgbraid`."""
+
+from pgbraid.cli import main
+
+main()

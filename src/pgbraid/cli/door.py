@@ -1,0 +1,108 @@
+"""The way from a command to a braid: which database is meant, and what becomes of an error."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from pgbraid.cli.output import fail, note
+from pgbraid.errors import PgbraidError, SettingsError
+
+if TYPE_CHECKING:
+    from pgbraid._sync.braid import Braid
+    from pgbraid.settings import Settings
+
+GLOBAL_DSN: ContextVar[str | None] = ContextVar("GLOBAL_DSN", default=None)
+Command = Callable[..., None]
+
+
+def command(group: typer.Typer, name: str | None = None, **settings: Any) -> Callable[[Command], Command]:
+    """Register a command. What pgbraid raises on purpose becomes a line (or JSON) and an exit code.
+
+    Everything else is a fault of pgbraid and keeps its traceback.
+    """
+
+    def register(work: Command) -> Command:
+        @functools.wraps(work)
+        def guarded(*arguments: Any, **options: Any) -> None:
+            try:
+                work(*arguments, **options)
+            except PgbraidError as error:
+                fail(error, bool(options.get("as_json")))
+                raise typer.Exit(error.exit_code) from None
+
+        return group.command(name, **settings)(guarded)
+
+    return register
+
+
+def settings_for(dsn: str | None, directory: Path | None = None) -> Settings:
+    """The settings of this process, with a DSN given here or before the command."""
+    from pgbraid.settings import Settings
+
+    return Settings.load(dsn=dsn or GLOBAL_DSN.get(), server_dir=directory)
+
+
+def started(directory: Path) -> str:
+    """The DSN of the embedded server, started when it does not run; says where it is."""
+    from pgbraid import server
+
+    before = server.status(directory)
+    running = server.up(directory)
+    verb = "" if before.running else "started: " if before.version else "made and started: "
+    note(f"{verb}embedded PostgreSQL {running.version} in {running.directory} (no DSN was given)")
+    return running.dsn
+
+
+def reachable(settings: Settings) -> str:
+    """The DSN of the database that is meant; without one, that of the embedded server."""
+    return settings.dsn or started(settings.server_dir)
+
+
+@contextmanager
+def opened(dsn: str | None, directory: Path | None = None) -> Iterator[Braid]:
+    """A braid for one command. An embedded database is brought up to date first, another one is only checked."""
+    from pgbraid import schema
+    from pgbraid._sync.braid import Braid
+
+    settings = settings_for(dsn, directory)
+    if settings.dsn is None:
+        settings = settings.model_copy(update={"dsn": started(settings.server_dir)})
+        schema.upgrade(settings.dsn or "")
+    else:
+        for warning in schema_state(settings.dsn).warnings:
+            note(f"warning: {warning}")
+    braid = Braid(settings)
+    try:
+        yield braid
+    finally:
+        braid.close()
+
+
+def schema_state(dsn: str) -> Any:
+    """What `schema.check` says of a database. Raises what it raises."""
+    import psycopg
+
+    from pgbraid import schema
+    from pgbraid.db.failures import translated
+
+    with translated(), psycopg.connect(dsn) as connection:
+        return schema.check(connection)
+
+
+def confirm(question: str, yes: bool, as_json: bool) -> None:
+    """Ask before something is lost. Raises SettingsError where nobody can be asked."""
+    import sys
+
+    if yes:
+        return
+    if as_json or not sys.stdin.isatty():
+        raise SettingsError(f"{question} Nobody can be asked here: say --yes.")
+    if not typer.confirm(question, err=True):
+        raise typer.Abort()
