@@ -53,6 +53,7 @@ def ours(braid: pgbraid.Braid, documents: list[Document]) -> tuple[float, int]:
     braid.create_collection(CollectionSpec("bench", "stored", language="english"))
     start = time.perf_counter()
     report = braid.ingest("bench", documents)
+    print(", ".join(f"{stage} {ms:.0f}" for stage, ms in report.milliseconds.items()), "ms")
     return time.perf_counter() - start - report.milliseconds["embed"] / 1000, report.chunks_written
 
 

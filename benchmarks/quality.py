@@ -54,6 +54,7 @@ def load(braid: Braid, corpus: Corpus) -> None:
         f"{took:.1f} s, without embedding {other:.1f} s ({report.chunks_written / max(other, 1e-9):.0f} chunks/s)",
         flush=True,
     )
+    print("  ms by stage: " + ", ".join(f"{k} {v:.0f}" for k, v in report.milliseconds.items()), flush=True)
 
 
 def measure(braid: Braid, corpus: Corpus, mode: str, limit: int, rerank: str | bool) -> tuple[float, float]:

@@ -309,7 +309,7 @@ ALTER TABLE ONLY pgbraid.embedder
     ADD CONSTRAINT embedder_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pgbraid.lexeme
-    ADD CONSTRAINT lexeme_pkey PRIMARY KEY (collection_id, id);
+    ADD CONSTRAINT lexeme_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY pgbraid.profile
     ADD CONSTRAINT profile_pkey PRIMARY KEY (name);

@@ -97,7 +97,7 @@ CREATE TABLE pgbraid.lexeme (
     collection_id bigint NOT NULL,
     word text NOT NULL,
     chunks bigint NOT NULL DEFAULT 0,
-    CONSTRAINT lexeme_pkey PRIMARY KEY (collection_id, id),
+    CONSTRAINT lexeme_pkey PRIMARY KEY (id),
     CONSTRAINT lexeme_collection_fkey FOREIGN KEY (collection_id) REFERENCES pgbraid.collection (id) ON DELETE CASCADE
 );
 -- serves: the words of a question. Not unique: two writers who meet a new word at once each give it an id, and

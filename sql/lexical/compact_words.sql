@@ -18,7 +18,4 @@ total AS (
 UPDATE pgbraid.lexeme AS l
 SET chunks = l.chunks + total.chunks
 FROM total
-WHERE
-    l.collection_id = %(collection_id)s::bigint
-    AND l.id = total.lexeme_id
-    AND total.chunks <> 0
+WHERE l.id = total.lexeme_id AND total.chunks <> 0

@@ -26,14 +26,11 @@ FROM (
         )::/*ext*/ public.sparsevec AS terms
     FROM /*chunk*/ pgbraid.chunk AS chunk
     CROSS JOIN LATERAL unnest(chunk.words) AS w
-    INNER JOIN (
-        SELECT
-            known.word,
-            min(known.id) AS id
+    CROSS JOIN LATERAL (
+        SELECT min(known.id) AS id
         FROM pgbraid.lexeme AS known
-        WHERE known.collection_id = %(collection_id)s::bigint
-        GROUP BY known.word
-    ) AS lexeme ON w.lexeme = lexeme.word
+        WHERE known.collection_id = %(collection_id)s::bigint AND known.word = w.lexeme
+    ) AS lexeme
     WHERE chunk.collection_id = %(collection_id)s::bigint
     GROUP BY chunk.tenant, chunk.document_id, chunk.ordinal
 ) AS fresh

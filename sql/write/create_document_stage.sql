@@ -1,7 +1,7 @@
 -- A place for one batch of documents; gone with the transaction.
 
 CREATE TEMPORARY TABLE pgbraid_document_stage (
-    id bigint NOT NULL,
+    id bigint PRIMARY KEY,
     external_id text NOT NULL,
     title text NOT NULL,
     text text NOT NULL,

@@ -16,55 +16,7 @@ WITH setting AS (
     WHERE c.id = %(collection_id)s::bigint
 ),
 
-word AS MATERIALIZED (
-    SELECT
-        stage.document_id,
-        stage.ordinal,
-        w.lexeme,
-        cardinality(w.positions) AS times
-    FROM pg_temp.pgbraid_chunk_stage AS stage
-    INNER JOIN pg_temp.pgbraid_document_stage AS document ON stage.document_id = document.id
-    CROSS JOIN LATERAL unnest(stage.words) AS w
-    WHERE document.written
-),
-
-lexeme AS MATERIALIZED (
-    SELECT
-        known.word,
-        min(known.id) AS id
-    FROM (SELECT DISTINCT word.lexeme FROM word) AS used
-    INNER JOIN pgbraid.lexeme AS known ON used.lexeme = known.word
-    WHERE known.collection_id = %(collection_id)s::bigint
-    GROUP BY known.word
-),
-
-long AS MATERIALIZED (
-    SELECT
-        word.document_id,
-        word.ordinal,
-        sum(word.times)::integer AS length
-    FROM word
-    GROUP BY word.document_id, word.ordinal
-),
-
-weighed AS MATERIALIZED (
-    SELECT
-        word.document_id,
-        word.ordinal,
-        '{' || string_agg(
-            lexeme.id || ':' || (
-                word.times * (setting.k1 + 1)
-                / (word.times + setting.k1 * (1 - setting.b + setting.b * long.length / setting.average_length))
-            )::real, ','
-        ) || '}/1000000000' AS terms
-    FROM word
-    INNER JOIN lexeme ON word.lexeme = lexeme.word
-    INNER JOIN long ON word.document_id = long.document_id AND word.ordinal = long.ordinal
-    CROSS JOIN setting
-    GROUP BY word.document_id, word.ordinal
-),
-
-staged AS (
+staged AS MATERIALIZED (
     SELECT
         stage.document_id,
         stage.ordinal,
@@ -77,12 +29,29 @@ staged AS (
         stage.context,
         stage.text,
         stage.embedding,
-        coalesce(long.length, 0) AS length,
+        long.length,
         coalesce(weighed.terms, '{}/1000000000')::/*ext*/ public.sparsevec AS terms
     FROM pg_temp.pgbraid_chunk_stage AS stage
     INNER JOIN pg_temp.pgbraid_document_stage AS document ON stage.document_id = document.id
-    LEFT JOIN long ON stage.document_id = long.document_id AND stage.ordinal = long.ordinal
-    LEFT JOIN weighed ON stage.document_id = weighed.document_id AND stage.ordinal = weighed.ordinal
+    CROSS JOIN setting
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(cardinality(w.positions)), 0)::integer AS length
+        FROM unnest(stage.words) AS w
+    ) AS long
+    CROSS JOIN LATERAL (
+        SELECT
+            '{' || string_agg(
+                known.id || ':' || (
+                    cardinality(w.positions) * (setting.k1 + 1)
+                    / (
+                        cardinality(w.positions) + setting.k1
+                        * (1 - setting.b + setting.b * long.length / setting.average_length)
+                    )
+                )::real, ','
+            ) || '}/1000000000' AS terms
+        FROM unnest(stage.words) AS w
+        INNER JOIN pg_temp.pgbraid_word_stage AS known ON w.lexeme = known.word
+    ) AS weighed
     WHERE document.written
 ),
 

@@ -65,6 +65,7 @@ __all__ = [
     "connect",
     "connect_async",
     "embedded",
+    "embedded_async",
 ]
 
 _HOMES = {
@@ -97,6 +98,13 @@ def embedded(directory: str | Path = ".pgbraid", **settings: Any) -> Braid:
     dsn = server.up(Path(directory)).dsn
     schema.upgrade(dsn)
     return connect(dsn, **settings)
+
+
+async def embedded_async(directory: str | Path = ".pgbraid", **settings: Any) -> AsyncBraid:
+    """The same for callers with an event loop, which goes on while the server starts."""
+    from pgbraid.compute import in_executor
+
+    return connect_async((await in_executor(embedded, directory)).settings.dsn, **settings)
 
 
 def __getattr__(name: str) -> Any:

@@ -43,14 +43,14 @@ def _rows(connection: Any, large: Any, way: str, vector: str, filter_: Any = Non
 
 
 def _questions(connection: Any, large: Any, many: int) -> list[str]:
-    """Vectors that lie between two chunks of a cluster, or of two."""
+    """Vectors between two chunks of a cluster, as a question lies among the texts that answer it."""
     schema, table = large.schema, large.collection.chunk_table
     return [
         row[0]
         for row in connection.execute(
             f"SELECT (a.embedding OPERATOR({schema}.+) b.embedding)::text "
             f"FROM pgbraid.{table} AS a INNER JOIN pgbraid.{table} AS b "
-            "ON b.document_id = (a.document_id * 7 + 397 * (a.document_id %% 3)) %% 25000 AND b.ordinal = a.ordinal "
+            "ON b.document_id = a.document_id + 397 * (1 + a.document_id %% 20) AND b.ordinal = a.ordinal "
             "WHERE a.ordinal = 0 ORDER BY a.document_id * 7919 %% 25000 LIMIT %s",
             [many],
         )

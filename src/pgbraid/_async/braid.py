@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pgbraid._async import catalog, ingest, search, upkeep, write
+from pgbraid._async import catalog, decide, ingest, search, upkeep, write
 from pgbraid._async.link import Database
 from pgbraid.borrow import async_connection_of
 from pgbraid.compute import in_executor
@@ -64,7 +64,7 @@ class AsyncBraid:
         settings of a profile (fusion, candidates, dense_weight, …).
         """
         settings = {**options, "top_k": top_k, "rerank": rerank if isinstance(rerank, str) else None}
-        request = search.Request(
+        request = decide.Request(
             question=question,
             collections=_names(collections),
             filter=filter,
@@ -77,7 +77,7 @@ class AsyncBraid:
 
     async def route(self, question: str, *, collections: Sequence[str] | str = (), tenant: str = "") -> Decision:
         """Only decide: which collections would be asked, and why."""
-        return await search.decide(self._database, question, _names(collections), tenant)
+        return await decide.decide(self._database, question, _names(collections), tenant)
 
     async def ingest(
         self,
@@ -171,7 +171,7 @@ class AsyncBraid:
         names = _names(arguments.pop("collections", ()))
         chosen = arguments.pop("filter", None)
         profile = arguments.pop("profile", None)
-        request = search.Request(question, names, chosen, tenant, profile, None, arguments)
+        request = decide.Request(question, names, chosen, tenant, profile, None, arguments)
         return await search.explain_statement(self._database, self.models, request)
 
     async def close(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pgbraid._sync import catalog, ingest, search, upkeep, write
+from pgbraid._sync import catalog, decide, ingest, search, upkeep, write
 from pgbraid._sync.link import Database
 from pgbraid.borrow import connection_of
 from pgbraid.compute import directly
@@ -66,7 +66,7 @@ class Braid:
         settings of a profile (fusion, candidates, dense_weight, …).
         """
         settings = {**options, "top_k": top_k, "rerank": rerank if isinstance(rerank, str) else None}
-        request = search.Request(
+        request = decide.Request(
             question=question,
             collections=_names(collections),
             filter=filter,
@@ -79,7 +79,7 @@ class Braid:
 
     def route(self, question: str, *, collections: Sequence[str] | str = (), tenant: str = "") -> Decision:
         """Only decide: which collections would be asked, and why."""
-        return search.decide(self._database, question, _names(collections), tenant)
+        return decide.decide(self._database, question, _names(collections), tenant)
 
     def ingest(
         self,
@@ -173,7 +173,7 @@ class Braid:
         names = _names(arguments.pop("collections", ()))
         chosen = arguments.pop("filter", None)
         profile = arguments.pop("profile", None)
-        request = search.Request(question, names, chosen, tenant, profile, None, arguments)
+        request = decide.Request(question, names, chosen, tenant, profile, None, arguments)
         return search.explain_statement(self._database, self.models, request)
 
     def close(self) -> None:

@@ -31,6 +31,7 @@ CREATE_COLLECTION = statement("catalog/create_collection")
 NAME_TABLES = statement("catalog/name_tables")
 ALTER_COLLECTION = statement("catalog/alter_collection")
 DROP_COLLECTION = statement("catalog/drop_collection")
+DETACH_DOCUMENT_TABLE = statement("catalog/detach_document_table")
 DROP_TABLE = statement("catalog/drop_table")
 CREATE_DOCUMENT_TABLE = statement("catalog/create_document_table")
 CREATE_CHUNK_TABLE = statement("catalog/create_chunk_table")
@@ -237,6 +238,7 @@ def drop(link: Link, name: str) -> None:
     known = collection(link, name)
     with link.writing():
         link.rows(DROP_TABLE.fill(table=known.chunk_table))
+        link.rows(DETACH_DOCUMENT_TABLE.fill(table=known.document_table))
         link.rows(DROP_TABLE.fill(table=known.document_table))
         link.rows(DROP_COLLECTION, collection_id=known.id)
 

@@ -8,43 +8,35 @@ Two round trips, three with reranking; more only when a search had to be widened
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pgbraid import route
-from pgbraid._sync import catalog
-from pgbraid._sync.link import Database, Link
-from pgbraid.clock import Clock
-from pgbraid.compose import Composed, compose, compose_lift
+from pgbraid._sync.catalog import Lookup
+from pgbraid._sync.decide import Request, Run, look_and_decide, profile_of, start
+from pgbraid._sync.link import Database
+from pgbraid.compose import compose, compose_lift
 from pgbraid.compute import directly
 from pgbraid.db.statements import Statement, statement
 from pgbraid.errors import (
-    ConnectionLost,
     EmbedderMismatch,
     IngestError,
     MissingExtra,
     ModelError,
-    NoSuchProfile,
     PgbraidError,
-    SettingsError,
     StatementFailed,
 )
-from pgbraid.filters import compile_filter
 from pgbraid.lexical import weigh
 from pgbraid.models import Models
 from pgbraid.passages import Found, Retrieved, read_rows, with_rerank
-from pgbraid.plan import Plan, make_plan, with_options
-from pgbraid.question import clean_question
+from pgbraid.plan import Plan, make_plan
 from pgbraid.rerank import order
 from pgbraid.values import (
     Collection,
     Decision,
     EmbedderRecord,
     Failure,
-    Profile,
     SearchResult,
     Trace,
 )
@@ -53,48 +45,13 @@ EF_SEARCH = statement("session/ef_search")
 ITERATIVE_SCAN = statement("session/iterative_scan")
 NO_SEQSCAN = statement("session/no_seqscan")
 NO_JIT = statement("session/no_jit")
-WIDEST = 100_000
+WIDEST = 100_000  # candidates a branch; beyond that a search says that it is underfilled
 UNDEFINED_TABLE = "42P01"
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A question and what the caller wants of it. `options` are profile settings over the route's own."""
-
-    question: str
-    collections: tuple[str, ...] = ()
-    filter: Mapping[str, Any] | str | None = None
-    tenant: str = ""
-    profile: str | None = None
-    rerank: bool | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Run:
-    """What one search gathers on its way."""
-
-    database: Database
-    models: Models
-    request: Request
-    condition: str | None
-    clock: Clock
-    notes: list[str]
-    failures: list[Failure] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
-    trips: int = 0
-    composed: Composed | None = None
-
-
-def decide(database: Database, question: str, collections: Sequence[str] = (), tenant: str = "") -> Decision:
-    """Only the decision: which collections would be asked, and why. Retrieves nothing."""
-    run = _start(database, Models(), Request(question, tuple(collections), tenant=tenant))
-    return (_look_and_decide(run))[1]
 
 
 def search(database: Database, models: Models, request: Request) -> SearchResult:
     """Answer a question with passages. Raises what `errors` says of questions, names, filters and the database."""
-    run = _start(database, models, request)
+    run = start(database, models, request)
     try:
         return _answer(run)
     except StatementFailed as error:
@@ -104,16 +61,8 @@ def search(database: Database, models: Models, request: Request) -> SearchResult
         return _answer(run)
 
 
-def _start(database: Database, models: Models, request: Request) -> _Run:
-    text, notes = clean_question(request.question)
-    if not isinstance(request.tenant, str) or "\0" in request.tenant:
-        raise SettingsError(f"A tenant is text without NUL bytes, not {request.tenant!r}")
-    request = replace(request, question=text)
-    return _Run(database, models, request, compile_filter(request.filter), Clock(), list(notes))
-
-
-def _answer(run: _Run) -> SearchResult:
-    look, decision = _look_and_decide(run)
+def _answer(run: Run) -> SearchResult:
+    look, decision = look_and_decide(run)
     if not decision.chosen:
         return _result(run, decision, [], None)
     plan = _plan(run, look, decision)
@@ -126,37 +75,10 @@ def _answer(run: _Run) -> SearchResult:
     return _result(run, decision, found[: plan.profile.top_k], (plan, retrieved))
 
 
-def _look_and_decide(run: _Run) -> tuple[catalog.Lookup, Decision]:
-    with run.clock.stage("look_up"):
-        look = _look_up(run)
-    with run.clock.stage("decide"):
-        readable = catalog.names(look.collections)
-        decision = route.decide(look.routes, look.policy, readable, run.request.collections, look.aliases)
-    spent = run.clock.milliseconds["look_up"] + run.clock.milliseconds["decide"]
-    return look, replace(decision, milliseconds=round(spent, 3))
-
-
-def _look_up(run: _Run) -> catalog.Lookup:
-    """The first trip. A pooled connection that died since its last use is replaced, once."""
-    try:
-        return _looked_up(run)
-    except ConnectionLost:
-        run.database.refresh()
-        run.notes.append("a pooled connection was lost and replaced")
-        return _looked_up(run)
-
-
-def _looked_up(run: _Run) -> catalog.Lookup:
-    with run.database.link() as link:
-        look = catalog.look_up(link, run.request.question, run.request.tenant)
-        run.trips += link.trips
-        return look
-
-
-def _plan(run: _Run, look: catalog.Lookup, decision: Decision) -> Plan:
+def _plan(run: Run, look: Lookup, decision: Decision) -> Plan:
     with run.clock.stage("plan"):
         chosen = [c for c in look.collections if c.name in decision.chosen]
-        profile = _profile(run.request, look, decision)
+        profile = profile_of(run.request, look, decision)
         words = weigh(look.words, chosen)
         dropped = sum(len(query.dropped) for query in words.values())
         if dropped:
@@ -164,25 +86,7 @@ def _plan(run: _Run, look: catalog.Lookup, decision: Decision) -> Plan:
         return make_plan(chosen, words, profile, tenant=run.request.tenant, condition=run.condition)
 
 
-def _profile(request: Request, look: catalog.Lookup, decision: Decision) -> Profile:
-    """The caller's profile by name, else the route's, else `default` where declared; the caller's options over it."""
-    name = request.profile or decision.profile
-    if name is not None and name not in look.profiles:
-        raise NoSuchProfile(name, look.profiles)
-    profile = look.profiles.get(name or "default", Profile())
-    options = dict(request.options)
-    if request.rerank is False:
-        profile = replace(profile, rerank=None)
-        options.pop("rerank", None)
-    merged = with_options(profile, options)
-    if request.rerank and merged.rerank is None:
-        raise SettingsError(
-            f"rerank was asked for, but profile {merged.name!r} names no reranker: name one, as maxsim:EMBEDDER"
-        )
-    return merged
-
-
-def _embed(run: _Run, plan: Plan) -> tuple[dict[int, NDArray[np.float32]], Plan]:
+def _embed(run: Run, plan: Plan) -> tuple[dict[int, NDArray[np.float32]], Plan]:
     """The question's vector, once for each embedder that a dense branch needs. One that fails takes only its own branches along."""
     records = {b.collection.embedder.id: b.collection.embedder for b in plan.branches if b.method == "dense"}
     vectors: dict[int, NDArray[np.float32]] = {}
@@ -200,7 +104,7 @@ def _embed(run: _Run, plan: Plan) -> tuple[dict[int, NDArray[np.float32]], Plan]
 
 
 def _vector(models: Models, record: EmbedderRecord, question: str) -> NDArray[np.float32]:
-    vector = models.embedder(record).embed_queries([question])[0]
+    vector: NDArray[np.float32] = models.embedder(record).embed_queries([question])[0]
     if vector.shape != (record.dimensions,) or not np.isfinite(vector).all() or not vector.any():
         raise ModelError(
             f"Embedder {record.name!r} gave no usable vector for the question (shape {vector.shape}, "
@@ -209,7 +113,7 @@ def _vector(models: Models, record: EmbedderRecord, question: str) -> NDArray[np
     return vector
 
 
-def _retrieve(run: _Run, plan: Plan, vectors: Mapping[int, NDArray[np.float32]]) -> tuple[Retrieved, Plan]:
+def _retrieve(run: Run, plan: Plan, vectors: Mapping[int, NDArray[np.float32]]) -> tuple[Retrieved, Plan]:
     """The second trip: one statement. Again with more candidates while documents are missing that may still be there."""
     if not plan.branches:
         return Retrieved((), {}, True, 0, 0), plan
@@ -219,8 +123,7 @@ def _retrieve(run: _Run, plan: Plan, vectors: Mapping[int, NDArray[np.float32]])
                 run.composed = compose(plan, vectors, link.facts.vector_schema)
                 rows = (link.read([(run.composed.statement, run.composed.params)], plan.tenant, knobs(plan)))[0]
                 retrieved = read_rows(rows, plan)
-                full = any(hits >= plan.candidates for hits in retrieved.hits.values())
-                if retrieved.documents >= plan.documents or not full or plan.candidates >= WIDEST:
+                if not _worth_widening(plan, retrieved):
                     break
                 plan = plan.wider()
                 run.notes.append(
@@ -229,6 +132,13 @@ def _retrieve(run: _Run, plan: Plan, vectors: Mapping[int, NDArray[np.float32]])
             run.trips += link.trips
     _count(run, plan, retrieved)
     return retrieved, plan
+
+
+def _worth_widening(plan: Plan, retrieved: Retrieved) -> bool:
+    """Whether more candidates a branch could bring documents that are still missing."""
+    wanted = min(plan.documents, sum(c.documents for c in plan.collections))
+    full = any(hits >= plan.candidates for hits in retrieved.hits.values())
+    return retrieved.documents < wanted and full and plan.candidates < WIDEST
 
 
 def knobs(plan: Plan) -> list[Statement]:
@@ -241,7 +151,7 @@ def knobs(plan: Plan) -> list[Statement]:
     return asked
 
 
-def _count(run: _Run, plan: Plan, retrieved: Retrieved) -> None:
+def _count(run: Run, plan: Plan, retrieved: Retrieved) -> None:
     run.counts |= {f"{b.name} hits": retrieved.hits.get(b.number, 0) for b in plan.branches}
     run.counts |= {
         "collections": len(plan.collections),
@@ -253,7 +163,7 @@ def _count(run: _Run, plan: Plan, retrieved: Retrieved) -> None:
         run.notes.append(f"{retrieved.gone} documents were removed while the question was answered")
 
 
-def _rerank(run: _Run, plan: Plan, found: list[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
+def _rerank(run: Run, plan: Plan, found: list[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
     """The best by the reranker's scores. When it fails the fused order stays, and the result says so."""
     best = found[: plan.profile.rerank_top_k]
     try:
@@ -268,7 +178,7 @@ def _rerank(run: _Run, plan: Plan, found: list[Found], embedders: Mapping[str, E
     return scored + found[len(best) :]
 
 
-def _reranked(run: _Run, plan: Plan, best: Sequence[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
+def _reranked(run: Run, plan: Plan, best: Sequence[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
     reranker = run.models.reranker(plan.profile.rerank or "", embedders)
     scores = [float(s) for s in reranker.score(run.request.question, [f.best_text for f in best])]
     if len(scores) != len(best) or not np.isfinite(scores).all():
@@ -279,7 +189,7 @@ def _reranked(run: _Run, plan: Plan, best: Sequence[Found], embedders: Mapping[s
     return [with_rerank(best[i], scores[i]) for i in ranked]
 
 
-def _lift(run: _Run, plan: Plan, found: list[Found]) -> list[Found]:
+def _lift(run: Run, plan: Plan, found: list[Found]) -> list[Found]:
     """The third trip: the texts of the documents that are returned, in order; one that is gone is counted, not hidden."""
     with run.clock.stage("lift"):
         wanted = [f.key for f in found]
@@ -303,14 +213,13 @@ def _of(collections: Sequence[Collection], wanted: Sequence[tuple[int, int]]) ->
 
 
 def _result(
-    run: _Run, decision: Decision, found: Sequence[Found], searched: tuple[Plan, Retrieved] | None
+    run: Run, decision: Decision, found: Sequence[Found], searched: tuple[Plan, Retrieved] | None
 ) -> SearchResult:
     underfilled = approximate = False
     if searched is not None:
         plan, retrieved = searched
         approximate = not retrieved.exact
-        full = any(hits >= plan.candidates for hits in retrieved.hits.values())
-        underfilled = len(found) < plan.profile.top_k and (full or approximate)
+        underfilled = len(found) < plan.profile.top_k and (_worth_widening(plan, retrieved) or approximate)
     return SearchResult(
         question=run.request.question,
         status="found" if found else "nothing",
@@ -326,6 +235,6 @@ def _result(
 
 def explain_statement(database: Database, models: Models, request: Request) -> str:
     """The composed statement of a search with its values written in, as it can be pasted into psql."""
-    run = _start(database, models, request)
+    run = start(database, models, request)
     _answer(run)
     return run.composed.pasted() if run.composed else ""

@@ -29,6 +29,8 @@ UPSERT_DOCUMENTS = statement("write/upsert_documents")
 MARK_WRITTEN = statement("write/mark_written")
 KEEP_EMBEDDINGS = statement("write/keep_embeddings")
 MISSING_EMBEDDINGS = statement("write/missing_embeddings")
+CREATE_WORD_STAGE = statement("write/create_word_stage")
+STAGE_WORDS = statement("write/stage_words")
 SET_AVERAGE_LENGTH = statement("write/set_average_length")
 ADD_LEXEMES = statement("write/add_lexemes")
 COUNT_REMOVED_WORDS = statement("write/count_removed_words")
@@ -123,9 +125,11 @@ def _replace_chunks(
 ) -> Row:
     """Old chunks out of the counts, new ones in; only chunks that differ are touched."""
     own = {"collection_id": collection.id}
-    link.rows(SET_AVERAGE_LENGTH, **own)
+    if collection.average_length == 0:
+        link.rows(SET_AVERAGE_LENGTH, **own)
     if added < len(ids):
         _uncount(link, collection, here, ids, documents=0)
+    link.rows(STAGE_WORDS, **own)
     link.rows(ADD_LEXEMES, **own)
     link.rows(COUNT_ADDED_WORDS, **own)
     writing = WRITE_CHUNKS.fill(chunk=collection.chunk_table, ext=link.facts.vector_schema)
@@ -148,6 +152,7 @@ def _stage(link: Link, collection: Collection, batch: Sequence[Prepared]) -> Non
     schema = link.facts.vector_schema
     link.rows(CREATE_DOCUMENT_STAGE)
     link.rows(CREATE_CHUNK_STAGE.fill(ext=schema))
+    link.rows(CREATE_WORD_STAGE)
     link.copy(
         COPY_DOCUMENTS,
         ["int8", "text", "text", "text", "jsonb", "bytea", "int4"],

@@ -111,5 +111,6 @@ def _flat(collection: Collection) -> dict[str, Any]:
     embedder = collection.embedder
     own = _object(collection) | {"embedder": f"{embedder.name}: {embedder.kind} {embedder.model}"}
     chunking, index = own.pop("chunking"), own.pop("index")
-    own |= {"chunking": f"{chunking['tokens']} tokens, {chunking['overlap']} shared by neighbours"}
+    own["average_length"] = f"{collection.average_length:.1f} words in a chunk"
+    own["chunking"] = f"{chunking['tokens']} tokens, {chunking['overlap']} shared by neighbours"
     return own | {"index": ", ".join(f"{key} {value}" for key, value in index.items())}

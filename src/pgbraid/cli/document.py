@@ -35,12 +35,12 @@ def _print(document: dict[str, Any]) -> None:
     facts(shown | {"chunks": len(document["chunks"])})
     out = console()
     out.print()
-    out.print(tame(document["text"]))
+    out.print(tame(document["text"]), soft_wrap=True)
     for chunk in document["chunks"]:
         out.print()
         path = " › ".join(chunk["headings"])
         out.rule(f"chunk {chunk['ordinal']}, {chunk['start']}–{chunk['end']}  {tame(path)}".rstrip(), align="left")
-        out.print(tame(chunk["text"]), style="dim")
+        out.print(tame(chunk["text"]), style="dim", soft_wrap=True)
 
 
 @command(group)

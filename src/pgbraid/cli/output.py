@@ -64,11 +64,19 @@ def note(message: str) -> None:
 
 
 def fail(error: Exception, as_json: bool) -> None:
-    """Say what went wrong: a line on standard error, or an object on standard output."""
+    """Say what went wrong: a line for each problem on standard error, or an object on standard output."""
     if as_json:
         print_json({"error": type(error).__name__, "message": str(error)})
-    else:
-        note(f"pgbraid: {error}")
+        return
+    for line in str(error).replace("\n\t", " ").splitlines() or [type(error).__name__]:
+        note(f"pgbraid: {line}")
+
+
+def cell(value: object) -> str:
+    """A value in a table."""
+    if isinstance(value, (dict, list)):
+        return tame(json.dumps(plain(value), ensure_ascii=False))
+    return "" if value is None else tame(str(value))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]], numbers: Sequence[str] = ()) -> None:
@@ -80,7 +88,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[object]], numbers: Seq
     for column in columns:
         shown.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     for row in rows:
-        shown.add_row(*(tame("" if cell is None else str(cell)) for cell in row))
+        shown.add_row(*map(cell, row))
     console(wide=True).print(shown)
 
 
@@ -91,5 +99,4 @@ def facts(pairs: Mapping[str, object]) -> None:
     out = console()
     width = max(map(len, pairs), default=0)
     for key, value in pairs.items():
-        shown = tame("" if value is None else str(value))
-        out.print(Text.assemble((f"{key.replace('_', ' '):<{width}}", "dim"), "  ", shown), soft_wrap=True)
+        out.print(Text.assemble((f"{key.replace('_', ' '):<{width}}", "dim"), "  ", cell(value)), soft_wrap=True)

@@ -55,7 +55,9 @@ def html_document(data: bytes, name: str) -> Document:
 
 def _parsed(source: str, left_out: frozenset[str]) -> _Parser:
     parser = _Parser(left_out)
-    # Behind the last ">" there is no markup: the parser would look for its end again at every "<".
+    # The parser looks for the end of a comment or tag anew at every beginning: where none can follow, none is begun.
+    last = source.rfind("-->") + 1
+    source = source[:last] + source[last:].replace("<!--", "")
     last = source.rfind(">") + 1
     parser.feed(source[:last])
     parser.close()
@@ -110,7 +112,7 @@ class _Parser(HTMLParser):
         return self.parse_bogus_comment(i)
 
     def _is_noise(self, tag: str, attrs: list[tuple[str, str | None]]) -> bool:
-        if tag not in _ROLE_CARRIERS or not _NOISE <= self._left_out:
+        if tag not in _ROLE_CARRIERS or "nav" not in self._left_out:
             return False
         return any(name == "role" and value in _NOISE_ROLES for name, value in attrs)
 

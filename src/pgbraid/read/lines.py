@@ -110,9 +110,10 @@ def _document(row: Row, ids: Iterable[str], fields: tuple[str, ...], more: Mappi
     id_key, external_id = _id(row, ids)
     if "text" not in row:
         raise ValueError("there is no key 'text'")
-    known = {name: _text(row, name) for name in fields}
     rest = {key: value for key, value in row.items() if key not in (id_key, *fields, "metadata")}
-    return Document(external_id, metadata=_metadata(row.get("metadata"), rest, more), **known)
+    metadata = _metadata(row.get("metadata"), rest, more)
+    tenant = _text(row, "tenant") if "tenant" in fields else ""
+    return Document(external_id, _text(row, "text"), _text(row, "title"), metadata, tenant)
 
 
 def _id(row: Row, names: Iterable[str]) -> tuple[str, str]:

@@ -60,7 +60,7 @@ class Page:
             return
         self._leave_heading()
         self._break(1)
-        self._prefix = prefix
+        self._prefix = "" if self._heading else prefix  # a mark is no word of a heading
 
     def newline(self) -> None:
         """The end of a line as the author wants it: two of them part paragraphs, more do no more."""
@@ -137,11 +137,16 @@ class Page:
             self._row.append([])
 
     def close_row(self) -> None:
-        self._leave_row()
+        self._write_row()
         self._break(1)
 
     def _leave_row(self) -> None:
-        """Writes the cells so far as one line; what follows in this row is running text."""
+        """Ends the row for something that no cell of data holds: what follows in it is running text."""
+        if self._row and not "".join(self._row[-1]).strip():
+            self._row.pop()
+        self._write_row()
+
+    def _write_row(self) -> None:
         row, self._row = self._row, None
         cells = [" ".join("".join(cell).split()) for cell in row or ()]
         if any(cells):
