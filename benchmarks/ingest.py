@@ -2,9 +2,10 @@
 
     python benchmarks/ingest.py --data DIR --dsn DSN [--corpus scifact] [--documents 2000] [--rounds 3]
 
-Vectors are made before and looked up by text, so that neither side waits for a model. The floor copies the very rows that pgbraid wrote
-(documents, then chunks) into tables made LIKE the partitions, INCLUDING ALL: same constraints, generated column and indexes, the
-vector index among them. The sides take turns; medians are quoted. A ratio of 0.5 means that pgbraid takes twice as long as COPY.
+Vectors are made before and looked up by text, so that neither side waits for a model. The floor copies the very
+rows that pgbraid wrote (documents, then chunks) into tables made LIKE the partitions, INCLUDING ALL: same
+constraints, generated column and indexes, the vector index among them. The sides take turns; medians are quoted.
+A ratio of 0.5 means that pgbraid takes twice as long as COPY.
 """
 
 from __future__ import annotations
@@ -60,7 +61,10 @@ def ours(braid: pgbraid.Braid, documents: list[Document]) -> tuple[float, int]:
 def floor(dsn: str, braid: pgbraid.Braid) -> float:
     """Seconds of COPY of the same rows."""
     known = braid.collection("bench")
-    columns = "collection_id, tenant, document_id, ordinal, start_at, end_at, length, text_config, hash, headings, metadata, terms, context, text, embedding"
+    columns = (
+        "collection_id, tenant, document_id, ordinal, start_at, end_at, length, text_config, hash, "
+        "headings, metadata, terms, context, text, embedding"
+    )
     pairs = [(known.document_table, "bench_document", "*"), (known.chunk_table, "bench_chunk", columns)]
     with psycopg.connect(dsn) as connection:
         rows = []
@@ -105,7 +109,8 @@ def main() -> None:
     braid.drop_collection("bench")
     mine, copy = (statistics.median(column) for column in zip(*pairs, strict=True))
     print(
-        f"{len(documents)} documents, {chunks} chunks: {chunks / mine:.0f} chunks/s, COPY {chunks / copy:.0f} chunks/s, ratio {copy / mine:.2f}"
+        f"{len(documents)} documents, {chunks} chunks: "
+        f"{chunks / mine:.0f} chunks/s, COPY {chunks / copy:.0f} chunks/s, ratio {copy / mine:.2f}"
     )
 
 

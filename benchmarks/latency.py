@@ -2,9 +2,10 @@
 
     python benchmarks/latency.py --data DIR --dsn DSN [--corpora scifact,cmrc2018_dev,policyqa] [--questions 200]
 
-Both sides work on the same questions, with the vectors made before; they take turns question by question. What is compared:
-the retrieving step of a search (composed statement, settings, reading rows into passages), and each branch as its own statement followed
-by the ordered fetch of the documents that the search returned. Medians are quoted.
+Both sides work on the same questions, with the vectors made before; they take turns question by question. What is
+compared: the retrieving step of a search (composed statement, settings, reading rows into passages), and each
+branch as its own statement followed by the ordered fetch of the documents that the search returned. Medians are
+quoted.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def main() -> None:
     print(f"composed  p50 {statistics.median(ours):.2f} ms   p95 {sorted(ours)[int(len(ours) * 0.95)]:.2f} ms")
     print(f"bare      p50 {statistics.median(theirs):.2f} ms   p95 {sorted(theirs)[int(len(theirs) * 0.95)]:.2f} ms")
     print(
-        f"ratio     p50 {statistics.median(ratios):.3f}   of medians {statistics.median(ours) / statistics.median(theirs):.3f}"
+        f"ratio     p50 {statistics.median(ratios):.3f}   "
+        f"of medians {statistics.median(ours) / statistics.median(theirs):.3f}"
     )
 
 

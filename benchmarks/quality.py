@@ -14,8 +14,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import pgbraid
 from corpora import Corpus, ndcg_at_10
+
+import pgbraid
 from pgbraid import Braid, CollectionSpec, EmbedderRecord
 
 EMBEDDERS = {

@@ -1,7 +1,7 @@
 """Generate src/pgbraid/_sync from src/pgbraid/_async. `--check` only says whether the files are fresh.
 
-The async corridors are the source. Turning them round is a matter of words: `async def` and `await` go, and the names below change. What is
-generated is committed, so that readers and debuggers see ordinary code.
+The async corridors are the source. Turning them round is a matter of words: `async def` and `await` go, and the
+names below change. What is generated is committed, so that readers and debuggers see ordinary code.
 """
 
 from __future__ import annotations

@@ -92,7 +92,10 @@ def connect_async(dsn: str | None = None, **settings: Any) -> AsyncBraid:
 
 
 def embedded(directory: str | Path = ".pgbraid", **settings: Any) -> Braid:
-    """A braid on an embedded PostgreSQL in this directory: made and started when it is not, its schema brought up to date."""
+    """A braid on an embedded PostgreSQL in this directory:
+
+    made and started when it is not, its schema brought up to date.
+    """
     from pgbraid import schema, server
 
     dsn = server.up(Path(directory)).dsn

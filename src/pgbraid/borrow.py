@@ -1,7 +1,7 @@
 """Connections that an application hands in: the psycopg connection inside whatever it gave.
 
-psycopg's own, SQLAlchemy's Session and Connection (and their async forms) and Django's connection wrapper are understood, by what
-they are, without importing any of them.
+psycopg's own, SQLAlchemy's Session and Connection (and their async forms) and Django's connection wrapper are
+understood, by what they are, without importing any of them.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from pgbraid.errors import SettingsError
 
 def _unfit(given: object) -> SettingsError:
     return SettingsError(
-        f"pgbraid works on psycopg 3 connections; what was handed in is {type(given).__module__}.{type(given).__qualname__}. "
-        "Hand in a psycopg connection, a SQLAlchemy Session or Connection of a postgresql+psycopg engine, or Django's connection."
+        f"pgbraid works on psycopg 3 connections; what was handed in is "
+        f"{type(given).__module__}.{type(given).__qualname__}. "
+        "Hand in a psycopg connection, a SQLAlchemy Session or Connection of a postgresql+psycopg engine, "
+        "or Django's connection."
     )
 
 

@@ -1,7 +1,7 @@
 """One statement from files: a CTE a branch, UNION ALL, fusion, collapse to parents, chunks and documents.
 
-This module names CTEs and parameters and does nothing else: every piece is a file under `sql/` that can be run by itself. The text
-that comes out can be pasted into psql (`Composed.pasted`).
+This module names CTEs and parameters and does nothing else: every piece is a file under `sql/` that can be run by
+itself. The text that comes out can be pasted into psql (`Composed.pasted`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,10 @@ class Composed:
 
 
 def compose(plan: Plan, vectors: Mapping[int, NDArray[Any]], schema: str) -> Composed:
-    """The statement of a plan. `vectors` has the question's vector, shape (d,), by embedder id; `schema` is where pgvector lives."""
+    """The statement of a plan.
+
+    `vectors` has the question's vector, shape (d,), by embedder id; `schema` is where pgvector lives.
+    """
     params = _shared(plan)
     ctes = [
         f"{b.method}_{b.number} AS MATERIALIZED (\n{indented(_branch(b, plan, vectors, schema, params))}\n)"
@@ -127,9 +130,9 @@ def _fuse(plan: Plan, ctes: Sequence[str], params: dict[str, Any]) -> str:
         "prior_collection": list(plan.priors),
         "prior_score": [float(p) for p in plan.priors.values()],
     }
+    columns = "b.document_id, b.ordinal, b.rank, b.score, b.exact"
     hits = "\nUNION ALL\n".join(
-        f"SELECT {b.number} AS branch, b.document_id, b.ordinal, b.rank, b.score, b.exact FROM {b.method}_{b.number} AS b"
-        for b in plan.branches
+        f"SELECT {b.number} AS branch, {columns} FROM {b.method}_{b.number} AS b" for b in plan.branches
     )
     weighed = FUSE[plan.profile.fusion].region("hits", hits).text
     weighed = weighed.replace("WITH hit", "WITH " + ",\n\n".join([*ctes, "hit"]), 1)

@@ -1,4 +1,7 @@
-"""Where model work runs: on the caller's thread, or for async callers in one bounded executor, never on the event loop."""
+"""Where model work runs:
+
+on the caller's thread, or for async callers in one bounded executor, never on the event loop.
+"""
 
 from __future__ import annotations
 

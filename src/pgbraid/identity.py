@@ -1,4 +1,7 @@
-"""The id of a document: derived from who it belongs to and what it is called, the same on every machine and at every load."""
+"""The id of a document:
+
+derived from who it belongs to and what it is called, the same on every machine and at every load.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,8 @@ from hashlib import blake2b
 def document_id(tenant: str, external_id: str) -> int:
     """A positive 63-bit number from tenant and external id.
 
-    With a hundred million documents in one collection the chance that any two share a number is about one in two thousand; the writer
-    compares external ids and reports such a document instead of overwriting the other.
+    With a hundred million documents in one collection the chance that any two share a number is about one in two
+    thousand; the writer compares external ids and reports such a document instead of overwriting the other.
     """
     framed = f"{len(tenant)}:{tenant}{external_id}".encode()
     return int.from_bytes(blake2b(framed, digest_size=8).digest(), "big") >> 1

@@ -1,8 +1,8 @@
 """Which text search configuration a language means.
 
-A language is one of the words below, or the name of any installed configuration, with its schema unless it is PostgreSQL's own.
-Chinese, Japanese and Korean are cut into overlapping pairs whatever the configuration (`pgbraid.pairs_v1`), so `simple`, which neither stems
-nor stops, serves them and mixed text.
+A language is one of the words below, or the name of any installed configuration, with its schema unless it is
+PostgreSQL's own. Chinese, Japanese and Korean are cut into overlapping pairs whatever the configuration
+(`pgbraid.pairs_v1`), so `simple`, which neither stems nor stops, serves them and mixed text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ _SIMPLE_ISO = frozenset({"zh", "ja", "ko"})
 
 
 def text_config_of(language: str) -> str:
-    """The configuration of a language. Raises SettingsError for what cannot be one; PostgreSQL says whether it is installed."""
+    """The configuration of a language.
+
+    Raises SettingsError for what cannot be one; PostgreSQL says whether it is installed.
+    """
     word = language.strip().lower()
     if word in _SIMPLE or word in _SIMPLE_ISO:
         return "simple"

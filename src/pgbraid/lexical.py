@@ -1,7 +1,8 @@
 """The question's half of BM25: which words of a question to look for in each collection, and what each of them weighs.
 
-idf = ln(1 + (N - n + 0.5) / (n + 0.5)) (Robertson and Zaragoza 2009, with Lucene's 1 + inside), where N chunks are in the collections
-asked and n of them hold the word. Collections of one analysis share N and n, so that their scores can be compared as they are.
+idf = ln(1 + (N - n + 0.5) / (n + 0.5)) (Robertson and Zaragoza 2009, with Lucene's 1 + inside), where N chunks
+are in the collections asked and n of them hold the word. Collections of one analysis share N and n, so that their
+scores can be compared as they are.
 """
 
 from __future__ import annotations

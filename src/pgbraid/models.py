@@ -1,4 +1,7 @@
-"""The models of this process: embedders and rerankers by name, loaded when first needed, checked against the catalogue."""
+"""The models of this process:
+
+embedders and rerankers by name, loaded when first needed, checked against the catalogue.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ class Models:
         return replace(record, dimensions=known.dimensions, max_tokens=known.max_tokens, fingerprint=known.fingerprint)
 
     def reranker(self, spec: str, embedders: Mapping[str, EmbedderRecord]) -> Reranker:
-        """The reranker of a profile: a registered name, `maxsim:EMBEDDER` of the catalogue, or what `rerank.load` understands."""
+        """The reranker of a profile:
+
+        a registered name, `maxsim:EMBEDDER` of the catalogue, or what `rerank.load` understands.
+        """
         from pgbraid import rerank
 
         with self._lock:
@@ -79,7 +85,8 @@ def check_fingerprint(record: EmbedderRecord, embedder: Embedder) -> None:
     if embedder.dimensions != record.dimensions:
         raise EmbedderMismatch(
             f"Embedder {record.name!r} gives {embedder.dimensions} dimensions, the catalogue says {record.dimensions}. "
-            "Vectors of two models cannot be compared: restore the model, or register the new one under another name and re-embed."
+            "Vectors of two models cannot be compared: restore the model, or register the new one "
+            "under another name and re-embed."
         )
     if embedder.fingerprint != record.fingerprint:
         raise EmbedderMismatch(

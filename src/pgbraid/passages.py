@@ -21,7 +21,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What the statement gave: passages in fused order, and by branch number how many hits and whether they are exact."""
+    """What the statement gave:
+
+    passages in fused order, and by branch number how many hits and whether they are exact.
+    """
 
     found: tuple[Found, ...]
     hits: Mapping[int, int]
@@ -31,7 +34,10 @@ class Retrieved:
 
 
 def read_rows(rows: Sequence[Mapping[str, Any]], plan: Plan) -> Retrieved:
-    """The passages of a plan from its rows. A row without a document is one that was removed meanwhile; it is counted in `gone`."""
+    """The passages of a plan from its rows.
+
+    A row without a document is one that was removed meanwhile; it is counted in `gone`.
+    """
     names = {c.id: c.name for c in plan.collections}
     branches = rows[0]["branches"] or [] if rows else []
     present = [row for row in rows if row["external_id"] is not None and row["chunks"][0]["text"] is not None]

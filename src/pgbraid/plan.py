@@ -1,12 +1,13 @@
 """What a search will do, decided before anything is done: a value that can be printed.
 
-Pure. Takes the decision, what the catalogue knows and the caller's options; gives the branches, their pools and limits. `compose`
-turns it into one statement.
+Pure. Takes the decision, what the catalogue knows and the caller's options; gives the branches, their pools and
+limits. `compose` turns it into one statement.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
@@ -21,7 +22,10 @@ GROWTH = 4
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One ranked list: one collection searched by one method. Branches of a pool have scores that compare as they are."""
+    """One ranked list:
+
+    one collection searched by one method. Branches of a pool have scores that compare as they are.
+    """
 
     number: int
     collection: Collection
@@ -42,7 +46,10 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A search, decided. `documents` is how many parents leave the fusion, `candidates` how many hits a branch gives."""
+    """A search, decided.
+
+    `documents` is how many parents leave the fusion, `candidates` how many hits a branch gives.
+    """
 
     branches: tuple[Branch, ...]
     collections: tuple[Collection, ...]
@@ -76,7 +83,10 @@ def make_plan(
     condition: str | None = None,
     priors: Mapping[int, float] | None = None,
 ) -> Plan:
-    """The branches of a search over these collections. A collection that holds none of the words has no lexical branch."""
+    """The branches of a search over these collections.
+
+    A collection that holds none of the words has no lexical branch.
+    """
     documents = max(profile.top_k, profile.rerank_top_k) if profile.rerank else profile.top_k
     plan = Plan(
         branches=(),
@@ -107,7 +117,10 @@ def make_plan(
 
 
 def _way(branch: Branch, plan: Plan) -> Way:
-    """Exact where that is cheap; the index on many rows; counted first where a filter or a tenant leaves an unknown part."""
+    """Exact where that is cheap;
+
+    the index on many rows; counted first where a filter or a tenant leaves an unknown part.
+    """
     if branch.method == "lexical":
         return "words"
     rows = branch.collection.chunks
@@ -119,7 +132,10 @@ def _way(branch: Branch, plan: Plan) -> Way:
 
 
 def with_options(profile: Profile, options: Mapping[str, Any]) -> Profile:
-    """A profile with a caller's options over it; None leaves a setting as it is. Raises for unknown keys and wrong values."""
+    """A profile with a caller's options over it;
+
+    None leaves a setting as it is. Raises for unknown keys and wrong values.
+    """
     known = {f.name for f in fields(Profile)}
     for key in options:
         if key not in known:
@@ -129,28 +145,34 @@ def with_options(profile: Profile, options: Mapping[str, Any]) -> Profile:
     return changed
 
 
+_WHOLE = {"top_k": 1000, "candidates": 100_000, "rrf_k": 10_000, "rerank_top_k": 1000}
+_WEIGHTS = ("dense_weight", "lexical_weight")
+_THRESHOLDS = ("dense_threshold", "lexical_threshold")
+
+
 def check_profile(profile: Profile) -> None:
     """Raise SettingsError for a value that cannot work."""
-    for name, low, high in (
-        ("top_k", 1, 1000),
-        ("candidates", 1, 100_000),
-        ("rrf_k", 1, 10_000),
-        ("rerank_top_k", 1, 1000),
-    ):
-        value = getattr(profile, name)
-        if type(value) is not int or not low <= value <= high:
-            raise SettingsError(f"{name} is a whole number from {low} to {high}, not {value!r}")
-    for name in ("dense_weight", "lexical_weight"):
-        value = getattr(profile, name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1000:
-            raise SettingsError(f"{name} is a number from 0 to 1000, not {value!r}")
+    for name, high in _WHOLE.items():
+        _expect(
+            profile, name, lambda v, high=high: type(v) is int and 1 <= v <= high, f"a whole number from 1 to {high}"
+        )
+    for name in _WEIGHTS:
+        _expect(profile, name, lambda v: _is_number(v) and 0 <= v <= 1000, "a number from 0 to 1000")
+    for name in _THRESHOLDS:
+        _expect(profile, name, lambda v: v is None or _is_number(v), "a number, or null for none")
+    _expect(profile, "fusion", lambda v: v in ("zscore", "minmax", "rrf"), "zscore, minmax or rrf")
+    _expect(
+        profile, "rerank", lambda v: v is None or (isinstance(v, str) and bool(v.strip())), "the name of a reranker"
+    )
     if profile.dense_weight == 0 and profile.lexical_weight == 0:
         raise SettingsError("dense_weight and lexical_weight are both 0: nothing would be searched")
-    for name in ("dense_threshold", "lexical_threshold"):
-        value = getattr(profile, name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value != value):
-            raise SettingsError(f"{name} is a number, not {value!r}")
-    if profile.fusion not in ("zscore", "minmax", "rrf"):
-        raise SettingsError(f"fusion is zscore, minmax or rrf, not {profile.fusion!r}")
-    if profile.rerank is not None and (not isinstance(profile.rerank, str) or not profile.rerank.strip()):
-        raise SettingsError(f"rerank names a reranker, not {profile.rerank!r}")
+
+
+def _expect(profile: Profile, name: str, fits: Callable[[Any], bool], what: str) -> None:
+    value = getattr(profile, name)
+    if not fits(value):
+        raise SettingsError(f"{name} is {what}, not {value!r}")
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,4 +1,7 @@
-"""Documents made ready for writing: cleaned, hashed, split, and which of their chunks need a vector. Pure but for the tokenizer."""
+"""Documents made ready for writing:
+
+cleaned, hashed, split, and which of their chunks need a vector. Pure but for the tokenizer.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +85,10 @@ def cut(drafts: Sequence[Draft], tokenizer: Tokenizer, chunking: Chunking) -> tu
 
 
 def texts_without_vector(pieces: Sequence[Pieces], stored: Mapping[int, frozenset[bytes]]) -> dict[bytes, str]:
-    """The texts that need a vector, by chunk hash, each once; a text that its document already has stored needs none."""
+    """The texts that need a vector, by chunk hash, each once;
+
+    a text that its document already has stored needs none.
+    """
     return {
         digest: chunk.embedded_text
         for piece in pieces

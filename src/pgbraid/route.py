@@ -1,7 +1,8 @@
 """Who is asked: the decision from what the rules matched, the caller's names and the default policy. Pure.
 
-The rules themselves are judged in SQL (`sql/route/matches.sql`). Of the routes that match, those of the highest priority count; their
-collections are asked together, with the profile of the first of them by name that has one.
+The rules themselves are judged in SQL (`sql/route/matches.sql`). Of the routes that match, those of the highest
+priority count; their collections are asked together, with their profile when they agree on one and the default
+profile when they do not: a reranker that fits one collection need not fit the others.
 """
 
 from __future__ import annotations
@@ -33,7 +34,10 @@ def decide(
     named: Sequence[str] = (),
     aliases: Mapping[str, str] | None = None,
 ) -> Decision:
-    """The decision for one question. Raises NoSuchCollection for a name that does not exist, NothingToSearch by policy `error`."""
+    """The decision for one question.
+
+    Raises NoSuchCollection for a name that does not exist, NothingToSearch by policy `error`.
+    """
     if named:
         return _by_name(named, readable, aliases or {})
     able = {route.name: tuple(c for c in route.collections if c in readable) for route in routes}
@@ -47,7 +51,8 @@ def decide(
     reason = "; ".join(
         f"route {r.name} matched {', '.join(map(repr, r.patterns)) or 'the absence of its words'}" for r in first
     )
-    return Decision("rules", chosen, candidates, reason, profile=next((r.profile for r in first if r.profile), None))
+    profiles = {route.profile for route in first}
+    return Decision("rules", chosen, candidates, reason, profile=profiles.pop() if len(profiles) == 1 else None)
 
 
 def _by_name(named: Sequence[str], readable: Sequence[str], aliases: Mapping[str, str]) -> Decision:
@@ -83,7 +88,8 @@ def _by_policy(
     )
     if policy == "error":
         raise NothingToSearch(
-            "No route matches the question and the default policy is 'error'. Name a collection, or declare another default."
+            "No route matches the question and the default policy is 'error'. "
+            "Name a collection, or declare another default."
         )
     default = next((r for r in routes if r.is_default), None)
     if policy == "route" and default is not None:

@@ -262,7 +262,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class BranchScore:
-    """Where a chunk stood in one branch: rank from 1, raw score with its metric, and what it added to the fused score."""
+    """Where a chunk stood in one branch:
+
+    rank from 1, raw score with its metric, and what it added to the fused score.
+    """
 
     branch: str
     rank: int

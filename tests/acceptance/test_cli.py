@@ -190,6 +190,11 @@ def test_explain_gives_the_statement_that_returns_the_same_rows(filled: Run) -> 
     assert [row["external_id"] for row in rows] == [p["external_id"] for p in found["passages"]]
 
 
+def test_explain_takes_every_option_of_a_search(filled: Run) -> None:
+    found = filled("search", "合同", "--explain", "--json", "--no-rerank", "--filter", "{}", "--tenant", "t").json
+    assert found["status"] == "nothing" and "'t'" in found["statement"]
+
+
 def test_explain_shows_the_sum_behind_each_score(filled: Run) -> None:
     out = filled("search", "how many days may be carried over", "--explain", "-c", "hr").out
     assert "decided by caller: the caller named hr" in out

@@ -1,4 +1,4 @@
-"""Statements under test: every file by name, filled for a real collection, and one collection that is large enough for plans."""
+"""Statements under test: every file by name, filled for a real collection, and a collection large enough for plans."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CLUSTERS = 397  # a prime: clusters shall not go with tenants or metadata
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that takes `name` runs once for every statement, one that takes `planned` for those that promise an index."""
+    """A test that takes `name` runs for every statement, one that takes `planned` for those that promise an index."""
     if "name" in metafunc.fixturenames:
         metafunc.parametrize("name", NAMES)
     if "planned" in metafunc.fixturenames:
@@ -78,7 +78,7 @@ def place(made: Callable[..., Any], template: str) -> Iterator[Place]:
 
 @pytest.fixture(scope="session")
 def large(made: Callable[..., Any], template: str) -> Iterator[Place]:
-    """A database with one collection of 50,000 chunks, two a document: words as frequent as words are, vectors in clusters.
+    """A database with a collection of 50,000 chunks, two a document: words as frequent as real ones, vectors in clusters.
 
     Every hundredth document is the tenant `small`'s. `metadata.kb` has 500 values.
     """
@@ -122,7 +122,8 @@ INSERT INTO DOCUMENTS (collection_id, tenant, id, external_id, text, metadata, h
 SELECT %(collection)s, CASE WHEN n %% 100 = 0 THEN 'small' ELSE '' END, n, 'd' || n, 'text of ' || n, '{}', '', 2
 FROM generate_series(0, %(chunks)s / 2 - 1) AS n;
 INSERT INTO CHUNKS (
-    collection_id, tenant, document_id, ordinal, start_at, end_at, length, text_config, hash, metadata, terms, text, embedding
+    collection_id, tenant, document_id, ordinal, start_at, end_at, length, text_config, hash,
+    metadata, terms, text, embedding
 )
 SELECT
     %(collection)s, CASE WHEN n / 2 %% 100 = 0 THEN 'small' ELSE '' END, n / 2, n %% 2, 0, 1, 16, 'simple', '',

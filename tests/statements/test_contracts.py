@@ -76,7 +76,7 @@ def test_the_parameters_have_the_types_that_the_header_names(name: str, place: A
     result = _described(connection, asked.text)
     assert declared.keys() == set(parameters(asked.text))
     for i, parameter in enumerate(parameters(asked.text)):
-        wanted = CAST_AT_ONCE.get((name, parameter), declared[parameter])
+        wanted = str(CAST_AT_ONCE.get((name, parameter), declared[parameter]))
         assert result.param_type(i) == _oid(connection, place.schema, wanted), parameter
 
 

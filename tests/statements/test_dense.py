@@ -1,4 +1,4 @@
-"""The three dense statements agree: the adaptive one with the exact one on small parts, the index with the exact one nearly always."""
+"""The three dense statements agree: adaptive and exact on small parts, index and exact nearly always."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLOOR = 0.95
 
 @pytest.fixture
 def connection(large: Any) -> Iterator[psycopg.Connection[Any]]:
-    """A transaction with the settings that a search makes, `ef_search` as a collection has it when nobody says otherwise."""
+    """A transaction with the settings that a search makes, `ef_search` as a collection has it by default."""
     with psycopg.connect(large.dsn) as connection, connection.transaction(force_rollback=True):
         breadth = large.collection.index.ef_search
         connection.execute(large.fill(statement("session/ef_search"), breadth=breadth).text.encode())
@@ -25,7 +25,10 @@ def connection(large: Any) -> Iterator[psycopg.Connection[Any]]:
         yield connection
 
 
-def _rows(connection: Any, large: Any, way: str, vector: str, filter_: Any = None, **changed: Any) -> list[tuple[Any, ...]]:
+Rows = list[tuple[Any, ...]]
+
+
+def _rows(connection: Any, large: Any, way: str, vector: str, filter_: Any = None, **changed: Any) -> Rows:
     asked = large.fill(statement(f"retrieve/dense_{way}"))
     params = {
         "tenant": "",
@@ -38,7 +41,7 @@ def _rows(connection: Any, large: Any, way: str, vector: str, filter_: Any = Non
         **changed,
     }
     used = {name: params[name] for name in asked.params}
-    rows: list[tuple[Any, ...]] = connection.execute(asked.text, used).fetchall()
+    rows: Rows = connection.execute(asked.text, used).fetchall()
     return sorted(rows, key=lambda row: row[2])
 
 

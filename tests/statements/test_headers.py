@@ -23,7 +23,7 @@ LINE = {
     "plan": re.compile(r" *[a-z_]+(?:, [a-z_]+)*,?"),
     "hole": re.compile(r" *[a-z]+ [a-z]+"),
 }
-# Which folders a module may ask. The link and the search set up a session; a look-up reads what a question needs in one trip.
+# Which folders a module may ask. Link and search set up a session; a look-up reads what a question needs in one trip.
 ROOMS = {
     "compose": {"retrieve", "parents"},
     "_async/link": {"session", "catalog"},

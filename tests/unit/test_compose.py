@@ -15,14 +15,13 @@ from pgbraid.db.statements import Statement, parameters, statement
 from pgbraid.filters import compile_filter
 from pgbraid.lexical import LexicalQuery
 from pgbraid.plan import Plan, make_plan, with_options
-from pgbraid.values import Chunking, Collection, EmbedderRecord, Profile, VectorIndex
+from pgbraid.values import Chunking, Collection, EmbedderRecord, Metric, Profile, VectorIndex
 
 pglast = pytest.importorskip("pglast")
 HOSTILE = 'it\'s "x" \\ %s %(tenant)s $1 :name 合同 😀 */ -- ;'
 QUERY = LexicalQuery("'a' | 'it''s'", "{1:1.5,2:0.25}/1000000000", {"a": 1.5, "it's": 0.25})
-RECORDS = [
-    EmbedderRecord(f"e{i}", "hashing", "m", 4, metric, id=i) for i, metric in enumerate(("cosine", "ip", "l2"), 1)
-]  # type: ignore[arg-type]
+METRICS: tuple[Metric, ...] = ("cosine", "ip", "l2")
+RECORDS = [EmbedderRecord(f"e{i}", "hashing", "m", 4, metric, id=i) for i, metric in enumerate(METRICS, 1)]
 VECTORS: dict[int, Any] = {record.id: np.array([0.1, -2.5, 1e-8, 3], dtype=np.float32) for record in RECORDS}
 
 

@@ -128,7 +128,7 @@ def _holds(op: str, found: Any, operand: Any) -> bool:
     if op in ("ne", "nin"):
         return not _holds({"ne": "eq", "nin": "in"}[op], found, operand)
     if op == "exists":
-        return (found is not MISSING) == operand
+        return (found is not MISSING) is operand
     if op == "contains":
         if isinstance(found, list):
             inside = [x for item in found for x in (item if isinstance(item, list) else [item])]
@@ -284,7 +284,8 @@ def test_dates_are_compared_as_they_are_stored(server: Any) -> None:
 
 
 def test_no_filter_is_none() -> None:
-    assert [compile_filter(f) for f in (None, {}, "{}", "null", {"and": []})] == [None] * 5
+    nothing: list[Any] = [None, {}, "{}", "null", {"and": []}]
+    assert [compile_filter(f) for f in nothing] == [None] * 5
 
 
 def test_a_filter_is_not_changed_by_compiling_it() -> None:

@@ -1,1 +1,5 @@
-"""The corridors: everything that talks to the database, written once, async. `_sync` is generated from here by scripts/async_to_sync.py."""
+"""The corridors:
+
+everything that talks to the database, written once, async. `_sync` is generated from here by
+scripts/async_to_sync.py.
+"""

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 class AsyncBraid:
     """A database with collections: ask it, load into it, declare what is in it.
 
-    Opens connections when first needed, and again after a fork. `using(connection)` gives the same braid over a connection of the
-    application's, whose transaction all work then joins.
+    Opens connections when first needed, and again after a fork. `using(connection)` gives the same braid over a
+    connection of the application's, whose transaction all work then joins.
     """
 
     def __init__(self, settings: Settings, models: Models | None = None, database: Database | None = None) -> None:
@@ -43,7 +43,10 @@ class AsyncBraid:
         self._database = database or Database(settings)
 
     def using(self, connection: Any) -> Self:
-        """This braid over a psycopg or SQLAlchemy connection or session (or Django's); pgbraid never closes or commits it."""
+        """This braid over a psycopg or SQLAlchemy connection or session (or Django's);
+
+        pgbraid never closes or commits it.
+        """
         return type(self)(self.settings, self.models, self._database.lend(connection, async_connection_of))
 
     async def search(
@@ -52,7 +55,7 @@ class AsyncBraid:
         *,
         collections: Sequence[str] | str = (),
         top_k: int | None = None,
-        filter: Mapping[str, Json] | str | None = None,  # noqa: A002 - the field's word
+        filter: Mapping[str, Json] | str | None = None,
         tenant: str = "",
         profile: str | None = None,
         rerank: bool | str | None = None,
@@ -60,8 +63,8 @@ class AsyncBraid:
     ) -> SearchResult:
         """Answer a question with whole documents.
 
-        Without `collections` the routes decide who is asked. `rerank` is False for none, or names a reranker; `options` are the other
-        settings of a profile (fusion, candidates, dense_weight, …).
+        Without `collections` the routes decide who is asked. `rerank` is False for none, or names a reranker;
+        `options` are the other settings of a profile (fusion, candidates, dense_weight, …).
         """
         settings = {**options, "top_k": top_k, "rerank": rerank if isinstance(rerank, str) else None}
         request = decide.Request(

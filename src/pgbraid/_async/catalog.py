@@ -1,4 +1,7 @@
-"""The catalogue: embedders, collections and their tables, and everything that a question needs to know before it is decided."""
+"""The catalogue:
+
+embedders, collections and their tables, and everything that a question needs to know before it is decided.
+"""
 
 from __future__ import annotations
 

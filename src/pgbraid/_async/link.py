@@ -1,7 +1,7 @@
 """A connection for the length of one act, and the few ways to run a statement on it.
 
-Our own connections come from a pool that opens when first needed, once per process. A borrowed one keeps its transaction: reads leave
-nothing in it, writes join it.
+Our own connections come from a pool that opens when first needed, once per process. A borrowed one keeps its
+transaction: reads leave nothing in it, writes join it.
 """
 
 from __future__ import annotations
@@ -103,7 +103,10 @@ class Link:
 
     @asynccontextmanager
     async def writing(self, tenant: str = "", upkeep: bool = False) -> AsyncIterator[None]:
-        """A transaction for writing as a tenant; joins the caller's when there is one, and leaves its settings as they were."""
+        """A transaction for writing as a tenant;
+
+        joins the caller's when there is one, and leaves its settings as they were.
+        """
         with translated():
             previous = (await self.rows(CURRENT_TENANT))[0]["tenant"]
             async with self.connection.transaction():
@@ -173,7 +176,10 @@ class Database:
             await pool.putconn(connection)
 
     async def _opened(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
-        """The pool of this process. A pool made before a fork belongs to the parent: it is left alone, never closed here."""
+        """The pool of this process.
+
+        A pool made before a fork belongs to the parent: it is left alone, never closed here.
+        """
         if self._pool is None or self._pid != os.getpid():
             await self._greet()
             self._pid = os.getpid()
@@ -189,7 +195,10 @@ class Database:
         return self._pool
 
     async def _greet(self) -> None:
-        """Connect once without the pool: a wrong address fails at once and says why, and the server tells what it is."""
+        """Connect once without the pool:
+
+        a wrong address fails at once and says why, and the server tells what it is.
+        """
         async with await AsyncConnection.connect(
             self._dsn, autocommit=True, connect_timeout=self.settings.connect_timeout
         ) as connection:

@@ -1,6 +1,8 @@
-"""A question's way: look up → decide → plan → embed → retrieve → rerank → lift. Read `search` as the figure of the house.
+"""A question's way: look up → decide → plan → embed → retrieve → rerank → lift. Read `search` as the figure of
+the house.
 
-Two round trips, three with reranking; more only when a search had to be widened to find as many documents as were asked for.
+Two round trips, three with reranking; more only when a search had to be widened to find as many documents as were
+asked for.
 """
 
 from __future__ import annotations
@@ -85,7 +87,10 @@ def _plan(run: Run, look: Lookup, decision: Decision) -> Plan:
 
 
 async def _embed(run: Run, plan: Plan) -> tuple[dict[int, NDArray[np.float32]], Plan]:
-    """The question's vector, once for each embedder that a dense branch needs. One that fails takes only its own branches along."""
+    """The question's vector, once for each embedder that a dense branch needs.
+
+    One that fails takes only its own branches along.
+    """
     records = {b.collection.embedder.id: b.collection.embedder for b in plan.branches if b.method == "dense"}
     vectors: dict[int, NDArray[np.float32]] = {}
     with run.clock.stage("embed"):
@@ -112,7 +117,10 @@ def _vector(models: Models, record: EmbedderRecord, question: str) -> NDArray[np
 
 
 async def _retrieve(run: Run, plan: Plan, vectors: Mapping[int, NDArray[np.float32]]) -> tuple[Retrieved, Plan]:
-    """The second trip: one statement. Again with more candidates while documents are missing that may still be there."""
+    """The second trip:
+
+    one statement. Again with more candidates while documents are missing that may still be there.
+    """
     if not plan.branches:
         return Retrieved((), {}, True, 0, 0), plan
     with run.clock.stage("retrieve"):
@@ -181,14 +189,18 @@ def _reranked(run: Run, plan: Plan, best: Sequence[Found], embedders: Mapping[st
     scores = [float(s) for s in reranker.score(run.request.question, [f.best_text for f in best])]
     if len(scores) != len(best) or not np.isfinite(scores).all():
         raise ModelError(
-            f"Reranker {plan.profile.rerank!r} gave {len(scores)} scores for {len(best)} texts, or scores that are not numbers."
+            f"Reranker {plan.profile.rerank!r} gave {len(scores)} scores for {len(best)} texts, "
+            "or scores that are not numbers."
         )
     ranked = order([f.passage.fused_score for f in best], scores, reranker.blend)
     return [with_rerank(best[i], scores[i]) for i in ranked]
 
 
 async def _lift(run: Run, plan: Plan, found: list[Found]) -> list[Found]:
-    """The third trip: the texts of the documents that are returned, in order; one that is gone is counted, not hidden."""
+    """The third trip:
+
+    the texts of the documents that are returned, in order; one that is gone is counted, not hidden.
+    """
     with run.clock.stage("lift"):
         wanted = [f.key for f in found]
         asked = compose_lift(_of(plan.collections, wanted), wanted, plan.tenant)

@@ -1,4 +1,7 @@
-"""Keeping a collection's word statistics true and small: fold changes, and weigh chunks again when their average length has moved."""
+"""Keeping a collection's word statistics true and small:
+
+fold changes, and weigh chunks again when their average length has moved.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ ANALYZE_FROM = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What upkeep did: whether it had its turn, the average length before and after, and whether chunks were weighed again."""
+    """What upkeep did:
+
+    whether it had its turn, the average length before and after, and whether chunks were weighed again.
+    """
 
     done: bool
     stored: float = 0.0
@@ -32,7 +38,10 @@ class Refreshed:
 
 
 async def after_ingest(database: Database, collection: Collection, chunks_written: int) -> None:
-    """Routine upkeep at the end of an ingest. In a caller's transaction nothing is done: its locks would outlive the call."""
+    """Routine upkeep at the end of an ingest.
+
+    In a caller's transaction nothing is done: its locks would outlive the call.
+    """
     async with database.link() as link:
         if link.joins:
             return
@@ -44,7 +53,9 @@ async def after_ingest(database: Database, collection: Collection, chunks_writte
 
 
 async def refresh(link: Link, collection: Collection, tolerance: float = TOLERANCE) -> Refreshed:
-    """Fold the changes of counts, and weigh every chunk again if the average length moved by more than `tolerance` (a share)."""
+    """Fold the changes of counts, and weigh every chunk again if the average length moved by more than `tolerance`
+    (a share).
+    """
     async with link.writing(upkeep=True):
         if not (await link.rows(TRY_LOCK, collection_id=collection.id))[0]["taken"]:
             return Refreshed(done=False)

@@ -1,6 +1,9 @@
 # Generated from src/pgbraid/_async/catalog.py by scripts/async_to_sync.py. Change that file, not this one.
 
-"""The catalogue: embedders, collections and their tables, and everything that a question needs to know before it is decided."""
+"""The catalogue:
+
+embedders, collections and their tables, and everything that a question needs to know before it is decided.
+"""
 
 from __future__ import annotations
 

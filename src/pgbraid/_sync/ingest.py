@@ -2,8 +2,8 @@
 
 """The way in: read → clean → what is new? → split → embed → write. A batch at a time, each in one transaction.
 
-One bad document never loses the rest of its batch; it is in the report. Embedding happens between two short visits to the database,
-so no connection waits for a model.
+One bad document never loses the rest of its batch; it is in the report. Embedding happens between two short
+visits to the database, so no connection waits for a model.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def ingest(
 ) -> IngestReport:
     """Load documents into a collection. Loading the same again embeds nothing and writes nothing.
 
-    `tenant` is given to documents that name none. Raises NoSuchCollection, EmbedderMismatch, and EmbeddingFailed when the embedder
-    fails for every document of a batch; what earlier batches wrote stays.
+    `tenant` is given to documents that name none. Raises NoSuchCollection, EmbedderMismatch, and EmbeddingFailed
+    when the embedder fails for every document of a batch; what earlier batches wrote stays.
     """
     with database.link() as link:
         collection = catalog.collection(link, name)

@@ -1,6 +1,9 @@
 # Generated from src/pgbraid/_async/upkeep.py by scripts/async_to_sync.py. Change that file, not this one.
 
-"""Keeping a collection's word statistics true and small: fold changes, and weigh chunks again when their average length has moved."""
+"""Keeping a collection's word statistics true and small:
+
+fold changes, and weigh chunks again when their average length has moved.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +28,10 @@ ANALYZE_FROM = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Refreshed:
-    """What upkeep did: whether it had its turn, the average length before and after, and whether chunks were weighed again."""
+    """What upkeep did:
+
+    whether it had its turn, the average length before and after, and whether chunks were weighed again.
+    """
 
     done: bool
     stored: float = 0.0
@@ -34,7 +40,10 @@ class Refreshed:
 
 
 def after_ingest(database: Database, collection: Collection, chunks_written: int) -> None:
-    """Routine upkeep at the end of an ingest. In a caller's transaction nothing is done: its locks would outlive the call."""
+    """Routine upkeep at the end of an ingest.
+
+    In a caller's transaction nothing is done: its locks would outlive the call.
+    """
     with database.link() as link:
         if link.joins:
             return
@@ -46,7 +55,9 @@ def after_ingest(database: Database, collection: Collection, chunks_written: int
 
 
 def refresh(link: Link, collection: Collection, tolerance: float = TOLERANCE) -> Refreshed:
-    """Fold the changes of counts, and weigh every chunk again if the average length moved by more than `tolerance` (a share)."""
+    """Fold the changes of counts, and weigh every chunk again if the average length moved by more than `tolerance`
+    (a share).
+    """
     with link.writing(upkeep=True):
         if not (link.rows(TRY_LOCK, collection_id=collection.id))[0]["taken"]:
             return Refreshed(done=False)

@@ -2,8 +2,8 @@
 
 """Writing a batch of documents with their chunks: one transaction, staged binary COPY, keys in order.
 
-Whoever comes second sees the first one's rows and writes only what still differs. Embeddings of unchanged chunks are kept in the
-database; nothing is half written.
+Whoever comes second sees the first one's rows and writes only what still differs. Embeddings of unchanged chunks
+are kept in the database; nothing is half written.
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a batch changed. `stale` are documents that another writer changed meanwhile: nothing was written, prepare them anew."""
+    """What a batch changed.
+
+    `stale` are documents that another writer changed meanwhile: nothing was written, prepare them anew.
+    """
 
     added: int = 0
     changed: int = 0
@@ -167,8 +170,10 @@ def _stage(link: Link, collection: Collection, batch: Sequence[Prepared]) -> Non
         COPY_CHUNKS,
         ["int8", "int4", "int4", "int4", "bytea", "text[]", "jsonb", "text", "text", "text", oid],
         (
-            (p.id, c.ordinal, c.start, c.end, digest, list(c.headings), Jsonb(dict(p.document.metadata)), c.context, c.text,
-             collection.text_config, vector)
+            (
+                p.id, c.ordinal, c.start, c.end, digest, list(c.headings), Jsonb(dict(p.document.metadata)),
+                c.context, c.text, collection.text_config, vector,
+            )
             for p in batch
             for c, digest, vector in zip(p.chunks, p.chunk_hashes, p.vectors, strict=True)
         ),

@@ -80,7 +80,7 @@ def _ask(braid: Braid, given: Files, quiet: bool) -> list[SearchResult]:
 def _object(
     changes: Changes, reports: list[IngestReport], results: list[SearchResult], seconds: float
 ) -> dict[str, Any]:
-    from pgbraid.cli.show import result_object
+    from pgbraid.cli.objects import result_object
 
     return {
         "changes": plain(changes),

@@ -65,7 +65,7 @@ def search(
 
 def _as_json(question: str, asked: dict[str, Any], explain: bool, dsn: str | None) -> None:
     """One object, also when the search fails."""
-    from pgbraid.cli.show import failed_object, result_object
+    from pgbraid.cli.objects import failed_object, result_object
 
     try:
         with opened(dsn) as braid:

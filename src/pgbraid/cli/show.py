@@ -1,49 +1,18 @@
-"""How answers look: as an object for machines, and on 80 columns for people."""
+"""How answers look to people, on 80 columns."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from pgbraid.cli.output import console, plain, tame
+from pgbraid.cli.output import console, tame
 
 if TYPE_CHECKING:
-    from pgbraid.errors import PgbraidError
     from pgbraid.values import Decision, Passage, SearchResult, Trace
 
 EXCERPT_LINES = 3
 INDENT = 4
 _HEADINGS = re.compile(r"\A(?:#{1,6} [^\n]*\s*)+")
-
-
-def result_object(result: SearchResult) -> dict[str, Any]:
-    """A result as the object that `search --json` prints; scores as they are."""
-    found: dict[str, Any] = plain(result)
-    trace = result.trace
-    found["trace"] = {
-        **trace.milliseconds,
-        "counts": plain(trace.counts),
-        "round_trips": trace.round_trips,
-        "notes": list(trace.notes),
-    }
-    first = ("status", "degraded", "underfilled", "approximate", "decision", "passages", "trace")
-    return {key: found[key] for key in first} | found
-
-
-def failed_object(question: str, error: PgbraidError) -> dict[str, Any]:
-    """The same object for a search that failed."""
-    return {
-        "status": "failed",
-        "error": type(error).__name__,
-        "message": str(error),
-        "degraded": False,
-        "underfilled": False,
-        "approximate": False,
-        "decision": None,
-        "passages": [],
-        "trace": {"counts": {}},
-        "question": question,
-    }
 
 
 def print_decision(question: str, decision: Decision) -> None:
@@ -63,7 +32,7 @@ def print_result(result: SearchResult) -> None:
     for place, passage in enumerate(result.passages, 1):
         _print_passage(place, passage)
     _print_flags(result)
-    console().print(timing(result.trace), style="dim")
+    _indented(timing(result.trace), 0, "dim")
 
 
 def timing(trace: Trace) -> str:
@@ -76,7 +45,6 @@ def timing(trace: Trace) -> str:
 
 
 def _print_heading(question: str, decision: Decision) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     out = console()
@@ -85,11 +53,10 @@ def _print_heading(question: str, decision: Decision) -> None:
     out.print(Text.assemble(("→ ", "dim"), (tame(asked), "bold cyan" if decision.chosen else "bold yellow")))
     profile = f", profile {decision.profile}" if decision.profile else ""
     why = f"{decision.reason}{profile}, in {decision.milliseconds:.1f} ms"
-    out.print(Padding(Text(tame(why), style="dim"), (0, 0, 0, 2), expand=False))
+    _indented(why, 2, "dim")
 
 
 def _print_passage(place: int, passage: Passage) -> None:
-    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -103,12 +70,12 @@ def _print_passage(place: int, passage: Passage) -> None:
     out.print()
     out.print(title)
     best = passage.chunks[0]
-    out.print(Padding(Text(_scores(passage), style="green"), (0, 0, 0, INDENT), expand=False))
+    _indented(_scores(passage), INDENT, "green")
     path = [h for h in best.headings if h != passage.title]
     if path:
-        out.print(Padding(Text(tame(" › ".join(path)), style="italic dim"), (0, 0, 0, INDENT), expand=False))
+        _indented(" › ".join(path), INDENT, "italic dim")
     for line in excerpt(best.text, out.width - INDENT):
-        out.print(Padding(Text(line), (0, 0, 0, INDENT), expand=False))
+        _indented(line, INDENT)
 
 
 def _scores(passage: Passage) -> str:
@@ -122,13 +89,26 @@ def excerpt(text: str, width: int, lines: int = EXCERPT_LINES) -> list[str]:
     from rich.text import Text
 
     body = _HEADINGS.sub("", text.lstrip()) or text  # the heading path says it already
-    flat = Text(re.sub(r"\s+", " ", tame(body)).strip())
-    wrapped = [line.plain.rstrip() for line in flat.wrap(console(), max(width, 20))]
+    flat = re.sub(r"\s+", " ", tame(body)).strip()
+    wrapped = _wrapped(flat, width)
     if len(wrapped) <= lines:
         return wrapped
     last = Text(wrapped[lines - 1] + "…")
     last.truncate(max(width, 20), overflow="ellipsis")
     return [*wrapped[: lines - 1], last.plain]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    from rich.text import Text
+
+    return [line.plain.rstrip() for line in Text(text).wrap(console(), max(width, 20))]
+
+
+def _indented(text: str, indent: int, style: str = "") -> None:
+    """A paragraph that stands in from the left, also where it wraps."""
+    out = console()
+    for line in _wrapped(tame(text), out.width - indent):
+        out.print(" " * indent + line, style=style)
 
 
 def _print_flags(result: SearchResult) -> None:

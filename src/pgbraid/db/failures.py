@@ -25,7 +25,7 @@ def translate(error: psycopg.Error, statement: Statement | None = None) -> Datab
     """What an error of psycopg means to a user of pgbraid."""
     name = statement.name if statement else ""
     state = error.sqlstate or ""
-    if isinstance(error, psycopg.OperationalError) and (not state or state[:2] in ("08", "57") and state != "57014"):
+    if isinstance(error, psycopg.OperationalError) and (not state or (state[:2] in ("08", "57") and state != "57014")):
         return ConnectionLost(f"The connection to PostgreSQL cannot be made or was lost: {_short(error)}")
     if isinstance(error, pg.InvalidSchemaName) or (
         isinstance(error, pg.UndefinedTable) and "pgbraid.embedder" in str(error)
