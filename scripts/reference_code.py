@@ -71,7 +71,7 @@ def _parameters(callback: Callable[..., Any] | None) -> tuple[Parameter, ...]:
 
 def _command(path: str, found: Command) -> str:
     options = [p for p in found.parameters if isinstance(p.info, OptionInfo)]
-    rows = ((_names(p), _takes(p), _meaning(p)) for p in options)
+    rows = ((option_names(p), _takes(p), _meaning(p)) for p in options)
     shown = table(("option", "takes", "meaning"), rows)
     if found.parts:
         parts = ", ".join(f"[{part}](#{part.replace(' ', '-')})" for part in found.parts)
@@ -86,8 +86,8 @@ def _metavar(argument: Parameter) -> str:
     return word if argument.default is inspect.Parameter.empty or word.startswith("[") else f"[{word}]"
 
 
-def _names(option: Parameter) -> str:
-    """typer keeps the first name that was written where a default would stand."""
+def option_names(option: Parameter) -> str:
+    """The names of an option as code. typer keeps the first one where a default would stand."""
     first = option.info.default if isinstance(option.info.default, str) else f"--{option.name.replace('_', '-')}"
     return ", ".join(map(code, (first, *(option.info.param_decls or ()))))
 

@@ -1,6 +1,6 @@
 -- Rank one collection's chunks by words: exact BM25 of the question over every chunk that holds one of them.
--- chunk.terms is the document's half of the score, the question's half is the idf of each word. "|| ''" keeps the key's index out: every
--- row that it gave would have its words fetched from TOAST.
+-- chunk.terms is the document's half of the score, the question's half is the idf of each word. "|| ''" keeps the key's
+-- index out: for every row that it gave, words would be fetched from TOAST.
 -- param tenant     text
 -- param query      tsquery
 -- param terms      sparsevec   lexeme id to idf

@@ -153,9 +153,7 @@ _THRESHOLDS = ("dense_threshold", "lexical_threshold")
 def check_profile(profile: Profile) -> None:
     """Raise SettingsError for a value that cannot work."""
     for name, high in _WHOLE.items():
-        _expect(
-            profile, name, lambda v, high=high: type(v) is int and 1 <= v <= high, f"a whole number from 1 to {high}"
-        )
+        _expect(profile, name, _whole_to(high), f"a whole number from 1 to {high}")
     for name in _WEIGHTS:
         _expect(profile, name, lambda v: _is_number(v) and 0 <= v <= 1000, "a number from 0 to 1000")
     for name in _THRESHOLDS:
@@ -172,6 +170,10 @@ def _expect(profile: Profile, name: str, fits: Callable[[Any], bool], what: str)
     value = getattr(profile, name)
     if not fits(value):
         raise SettingsError(f"{name} is {what}, not {value!r}")
+
+
+def _whole_to(high: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and 1 <= value <= high
 
 
 def _is_number(value: object) -> bool:

@@ -78,7 +78,7 @@ def place(made: Callable[..., Any], template: str) -> Iterator[Place]:
 
 @pytest.fixture(scope="session")
 def large(made: Callable[..., Any], template: str) -> Iterator[Place]:
-    """A database with a collection of 50,000 chunks, two a document: words as frequent as real ones, vectors in clusters.
+    """A collection of 50,000 chunks, two a document: words as frequent as real ones, vectors in clusters.
 
     Every hundredth document is the tenant `small`'s. `metadata.kb` has 500 values.
     """

@@ -15,13 +15,13 @@ from pgbraid.db.statements import parameters, statement
 
 FOLDER = Path(__file__).parents[2] / "sql"
 PARAM = re.compile(r"^-- param +(\w+) +(\S+)", re.MULTILINE)
-STAGES = ("write/create_document_stage", "write/create_chunk_stage")
+STAGES = ("write/create_document_stage", "write/create_chunk_stage", "write/create_word_stage")
 # In this statement the vector is cast to what the index stores before anything else.
 CAST_AT_ONCE = {("retrieve/dense_index", "vector"): "halfvec"}
 # PostgreSQL looks at these only when they run: they are run, in an order in which each finds what it needs.
 RUN = (
     ("session/savepoint", "session/iterative_scan", "session/ef_search", "session/rollback_to_savepoint"),
-    ("session/savepoint", "session/release_savepoint"),
+    ("session/savepoint", "session/no_jit", "session/no_seqscan", "session/release_savepoint"),
     ("session/begin_read", "session/commit"),
     (*STAGES, "write/copy_documents", "write/copy_chunks", "write/drop_stages"),
     ("write/analyze",),
@@ -29,6 +29,7 @@ RUN = (
     ("catalog/create_chunk_table", "catalog/create_metadata_index", "catalog/create_vector_index"),
     ("catalog/create_chunk_table", "catalog/enable_row_security", "catalog/create_tenant_policy"),
     ("catalog/create_chunk_table", "catalog/create_upkeep_policy", "catalog/drop_table"),
+    ("catalog/create_document_table", "catalog/detach_document_table"),
 )
 UTILITIES = {name for names in RUN for name in names}
 

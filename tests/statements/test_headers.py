@@ -15,7 +15,6 @@ PACKAGE = ROOT / "src" / "pgbraid"
 LONGEST = 120
 LONGER = {
     "retrieve/collapse",  # five steps on the same rows; apart they would have to be composed to be run
-    "write/write_chunks",  # one statement, so that chunks and their counts change together
 }
 LINE = {
     "param": re.compile(r"[a-z_0-9]+ +[a-z0-9]+(?:\[\])?(?:  +\S.*)?"),

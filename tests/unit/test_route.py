@@ -32,12 +32,18 @@ def test_of_routes_that_match_only_the_highest_priority_counts() -> None:
     assert decision.chosen == ("legal",)
 
 
-def test_a_tie_asks_all_and_takes_the_profile_of_the_first_by_name_that_has_one() -> None:
-    routes = [match("c", "tech", profile="fine"), match("b", "hr", "tech", profile="quick"), match("a", "legal")]
-    decision = decide(routes, "all", READABLE)
+def test_a_tie_asks_the_collections_of_all() -> None:
+    decision = decide([match("c", "tech"), match("b", "hr", "tech"), match("a", "legal")], "all", READABLE)
     assert decision.chosen == ("hr", "legal", "tech")
-    assert decision.profile == "quick"
     assert decision.reason == "route a matched 'a word'; route b matched 'b word'; route c matched 'c word'"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "taken"), [("fine", "fine", "fine"), ("fine", "quick", None), ("fine", None, None)]
+)
+def test_in_a_tie_a_profile_counts_when_all_agree_on_it(one: str, other: str | None, taken: str | None) -> None:
+    routes = [match("a", "hr", profile=one), match("b", "legal", profile=other)]
+    assert decide(routes, "all", READABLE).profile == taken
 
 
 def test_the_order_of_the_routes_does_not_matter() -> None:

@@ -65,17 +65,12 @@ async def apply(
     try:
         async with database.link() as link, link.writing():
             await link.rows(LOCK)
-            changes = await _applied(_inside(link), declared, described, dry_run)
+            changes = await _applied(link, declared, described, dry_run)
             if dry_run:
                 raise _OnlyLooked(changes)
     except _OnlyLooked as looked:
         return looked.changes
     return changes
-
-
-def _inside(link: Link) -> Link:
-    """The link as the catalogue's acts must see it: in a transaction that is not theirs to end."""
-    return Link(link.connection, link.facts, borrowed=True)
 
 
 async def _described(database: Database, models: Models, declared: Declared) -> dict[str, EmbedderRecord]:

@@ -66,8 +66,8 @@ class _Work:
     """What every batch of one ingest shares."""
 
     database: Database
+    models: Models
     collection: Collection
-    embedder: Embedder
     tally: _Tally
     clock: Clock
 
@@ -89,8 +89,7 @@ async def ingest(
     """
     async with database.link() as link:
         collection = await catalog.collection(link, name)
-    embedder = await in_executor(models.embedder, collection.embedder)
-    work = _Work(database, collection, embedder, _Tally(name), Clock())
+    work = _Work(database, models, collection, _Tally(name), Clock())
     items = iter(documents)
     while batch := await in_executor(_take, items, batch_size):
         await _batch(work, batch, tenant)
@@ -134,12 +133,16 @@ async def _load_once(work: _Work, tenant: str, drafts: Sequence[prepare.Draft]) 
         async with work.database.link() as link:
             stored = await room.known(link, work.collection, tenant, [d.id for d in drafts])
     fresh, unchanged = _changed(work, drafts, stored)
+    if not fresh:
+        work.tally.unchanged += unchanged
+        return []
+    embedder = await in_executor(work.models.embedder, work.collection.embedder)
     with work.clock.stage("split"):
-        pieces, empty = await in_executor(prepare.cut, fresh, work.embedder.tokenizer, work.collection.chunking)
+        pieces, empty = await in_executor(prepare.cut, fresh, embedder.tokenizer, work.collection.chunking)
     work.tally.rejected += empty
     with work.clock.stage("embed"):
         hashes = {i: known.chunk_hashes for i, known in stored.items()}
-        prepared, failed = await in_executor(_with_vectors, work, pieces, hashes)
+        prepared, failed = await in_executor(_with_vectors, work, embedder, pieces, hashes)
     work.tally.rejected += failed
     if prepared:
         with work.clock.stage("write"):
@@ -176,14 +179,14 @@ def _changed(
 
 
 def _with_vectors(
-    work: _Work, pieces: Sequence[prepare.Pieces], stored: Mapping[int, frozenset[bytes]]
+    work: _Work, embedder: Embedder, pieces: Sequence[prepare.Pieces], stored: Mapping[int, frozenset[bytes]]
 ) -> tuple[list[room.Prepared], list[Rejected]]:
     """Chunks with their vectors; a document whose vector cannot be had or stored is rejected alone."""
     texts = prepare.texts_without_vector(pieces, stored)
     vectors: dict[bytes, NDArray[np.float32]] = {}
     problems: dict[bytes, str] = {}
     if texts:
-        vectors, problems = _embed(work, texts)
+        vectors, problems = _embed(work, embedder, texts)
     prepared: list[room.Prepared] = []
     rejected: list[Rejected] = []
     for piece in pieces:
@@ -196,10 +199,12 @@ def _with_vectors(
     return prepared, rejected
 
 
-def _embed(work: _Work, texts: Mapping[bytes, str]) -> tuple[dict[bytes, NDArray[np.float32]], dict[bytes, str]]:
+def _embed(
+    work: _Work, embedder: Embedder, texts: Mapping[bytes, str]
+) -> tuple[dict[bytes, NDArray[np.float32]], dict[bytes, str]]:
     hashes = list(texts)
     try:
-        return _checked(work, hashes, work.embedder.embed_documents([texts[h] for h in hashes]))
+        return _checked(work, hashes, embedder.embed_documents([texts[h] for h in hashes]))
     except EmbeddingFailed:
         if len(hashes) == 1:
             raise
@@ -207,7 +212,7 @@ def _embed(work: _Work, texts: Mapping[bytes, str]) -> tuple[dict[bytes, NDArray
     problems: dict[bytes, str] = {}
     for digest in hashes:
         try:
-            found, wrong = _checked(work, [digest], work.embedder.embed_documents([texts[digest]]))
+            found, wrong = _checked(work, [digest], embedder.embed_documents([texts[digest]]))
         except EmbeddingFailed as error:
             found, wrong = {}, {digest: str(error)}
             if len(problems) == len(hashes) - 1:

@@ -68,21 +68,21 @@ class Braid:
         Without `collections` the routes decide who is asked. `rerank` is False for none, or names a reranker;
         `options` are the other settings of a profile (fusion, candidates, dense_weight, …).
         """
-        settings = {**options, "top_k": top_k, "rerank": rerank if isinstance(rerank, str) else None}
-        request = decide.Request(
-            question=question,
-            collections=_names(collections),
+        settings = {**options, "top_k": top_k}
+        request = decide.request(
+            question,
+            collections=collections,
             filter=filter,
             tenant=tenant,
             profile=profile,
-            rerank=rerank if isinstance(rerank, bool) else None,
-            options=settings,
+            rerank=rerank,
+            **settings,
         )
         return search.search(self._database, self.models, request)
 
     def route(self, question: str, *, collections: Sequence[str] | str = (), tenant: str = "") -> Decision:
         """Only decide: which collections would be asked, and why."""
-        return decide.decide(self._database, question, _names(collections), tenant)
+        return decide.decide(self._database, decide.request(question, collections=collections, tenant=tenant))
 
     def ingest(
         self,
@@ -172,11 +172,7 @@ class Braid:
 
     def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""
-        tenant = arguments.pop("tenant", "")
-        names = _names(arguments.pop("collections", ()))
-        chosen = arguments.pop("filter", None)
-        profile = arguments.pop("profile", None)
-        request = decide.Request(question, names, chosen, tenant, profile, None, arguments)
+        request = decide.request(question, **arguments)
         return search.explain_statement(self._database, self.models, request)
 
     def close(self) -> None:

@@ -53,10 +53,31 @@ class Run:
     composed: Composed | None = None
 
 
-def decide(database: Database, question: str, collections: Sequence[str] = (), tenant: str = "") -> Decision:
+def request(
+    question: str,
+    *,
+    collections: Sequence[str] | str = (),
+    filter: Mapping[str, Any] | str | None = None,
+    tenant: str = "",
+    profile: str | None = None,
+    rerank: bool | str | None = None,
+    **options: Any,
+) -> Request:
+    """A request from what a caller says; `rerank` is False for none, True for the profile's own, or names one."""
+    return Request(
+        question=question,
+        collections=(collections,) if isinstance(collections, str) else tuple(collections),
+        filter=filter,
+        tenant=tenant,
+        profile=profile,
+        rerank=rerank if isinstance(rerank, bool) else None,
+        options={**options, "rerank": rerank if isinstance(rerank, str) else None},
+    )
+
+
+def decide(database: Database, asked: Request) -> Decision:
     """Only the decision: which collections would be asked, and why. Retrieves nothing."""
-    run = start(database, Models(), Request(question, tuple(collections), tenant=tenant))
-    return (look_and_decide(run))[1]
+    return (look_and_decide(start(database, Models(), asked)))[1]
 
 
 def start(database: Database, models: Models, request: Request) -> Run:

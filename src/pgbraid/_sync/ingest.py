@@ -68,8 +68,8 @@ class _Work:
     """What every batch of one ingest shares."""
 
     database: Database
+    models: Models
     collection: Collection
-    embedder: Embedder
     tally: _Tally
     clock: Clock
 
@@ -91,8 +91,7 @@ def ingest(
     """
     with database.link() as link:
         collection = catalog.collection(link, name)
-    embedder = directly(models.embedder, collection.embedder)
-    work = _Work(database, collection, embedder, _Tally(name), Clock())
+    work = _Work(database, models, collection, _Tally(name), Clock())
     items = iter(documents)
     while batch := directly(_take, items, batch_size):
         _batch(work, batch, tenant)
@@ -136,12 +135,16 @@ def _load_once(work: _Work, tenant: str, drafts: Sequence[prepare.Draft]) -> lis
         with work.database.link() as link:
             stored = room.known(link, work.collection, tenant, [d.id for d in drafts])
     fresh, unchanged = _changed(work, drafts, stored)
+    if not fresh:
+        work.tally.unchanged += unchanged
+        return []
+    embedder = directly(work.models.embedder, work.collection.embedder)
     with work.clock.stage("split"):
-        pieces, empty = directly(prepare.cut, fresh, work.embedder.tokenizer, work.collection.chunking)
+        pieces, empty = directly(prepare.cut, fresh, embedder.tokenizer, work.collection.chunking)
     work.tally.rejected += empty
     with work.clock.stage("embed"):
         hashes = {i: known.chunk_hashes for i, known in stored.items()}
-        prepared, failed = directly(_with_vectors, work, pieces, hashes)
+        prepared, failed = directly(_with_vectors, work, embedder, pieces, hashes)
     work.tally.rejected += failed
     if prepared:
         with work.clock.stage("write"):
@@ -178,14 +181,14 @@ def _changed(
 
 
 def _with_vectors(
-    work: _Work, pieces: Sequence[prepare.Pieces], stored: Mapping[int, frozenset[bytes]]
+    work: _Work, embedder: Embedder, pieces: Sequence[prepare.Pieces], stored: Mapping[int, frozenset[bytes]]
 ) -> tuple[list[room.Prepared], list[Rejected]]:
     """Chunks with their vectors; a document whose vector cannot be had or stored is rejected alone."""
     texts = prepare.texts_without_vector(pieces, stored)
     vectors: dict[bytes, NDArray[np.float32]] = {}
     problems: dict[bytes, str] = {}
     if texts:
-        vectors, problems = _embed(work, texts)
+        vectors, problems = _embed(work, embedder, texts)
     prepared: list[room.Prepared] = []
     rejected: list[Rejected] = []
     for piece in pieces:
@@ -198,10 +201,12 @@ def _with_vectors(
     return prepared, rejected
 
 
-def _embed(work: _Work, texts: Mapping[bytes, str]) -> tuple[dict[bytes, NDArray[np.float32]], dict[bytes, str]]:
+def _embed(
+    work: _Work, embedder: Embedder, texts: Mapping[bytes, str]
+) -> tuple[dict[bytes, NDArray[np.float32]], dict[bytes, str]]:
     hashes = list(texts)
     try:
-        return _checked(work, hashes, work.embedder.embed_documents([texts[h] for h in hashes]))
+        return _checked(work, hashes, embedder.embed_documents([texts[h] for h in hashes]))
     except EmbeddingFailed:
         if len(hashes) == 1:
             raise
@@ -209,7 +214,7 @@ def _embed(work: _Work, texts: Mapping[bytes, str]) -> tuple[dict[bytes, NDArray
     problems: dict[bytes, str] = {}
     for digest in hashes:
         try:
-            found, wrong = _checked(work, [digest], work.embedder.embed_documents([texts[digest]]))
+            found, wrong = _checked(work, [digest], embedder.embed_documents([texts[digest]]))
         except EmbeddingFailed as error:
             found, wrong = {}, {digest: str(error)}
             if len(problems) == len(hashes) - 1:

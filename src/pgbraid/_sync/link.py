@@ -62,10 +62,9 @@ class Link:
 
     @property
     def joins(self) -> bool:
-        """Whether work here joins a transaction of the caller's."""
-        if not self.borrowed:
-            return False
-        return not self.connection.autocommit or self.connection.info.transaction_status != TransactionStatus.IDLE
+        """Whether work here joins a transaction: one that is open, or one that the caller's connection opens by itself."""
+        opened = self.connection.info.transaction_status != TransactionStatus.IDLE
+        return opened or (self.borrowed and not self.connection.autocommit)
 
     def read(self, calls: Sequence[Call], tenant: str = "", knobs: Sequence[Statement] = ()) -> list[list[Row]]:
         """The rows of each call, all in one transaction and one round trip; nothing set here outlives it."""
@@ -109,6 +108,7 @@ class Link:
 
         joins the caller's when there is one, and leaves its settings as they were.
         """
+        joined = self.joins
         with translated():
             previous = (self.rows(CURRENT_TENANT))[0]["tenant"]
             with self.connection.transaction():
@@ -116,7 +116,7 @@ class Link:
                 if upkeep:
                     self.rows(SET_UPKEEP, upkeep="on")
                 yield
-                if self.borrowed:
+                if joined:
                     self.rows(SET_TENANT, tenant=previous)
                     if upkeep:
                         self.rows(SET_UPKEEP, upkeep="")
