@@ -92,6 +92,7 @@ CREATE TABLE pgbraid.collection (
     exact_below integer NOT NULL,
     k1 double precision DEFAULT 1.2 NOT NULL,
     b double precision DEFAULT 0.75 NOT NULL,
+    tenants boolean DEFAULT false NOT NULL,
     average_length double precision DEFAULT 0 NOT NULL,
     document_table text DEFAULT ''::text NOT NULL,
     chunk_table text DEFAULT ''::text NOT NULL,
@@ -109,6 +110,8 @@ CREATE TABLE pgbraid.collection (
 );
 
 COMMENT ON TABLE pgbraid.collection IS 'A named knowledge base: its own embedder, language, chunking and tables.';
+
+COMMENT ON COLUMN pgbraid.collection.tenants IS 'Whether the collection keeps tenants apart, by row policies. Without, it has no tenants and every reader sees all of it.';
 
 COMMENT ON COLUMN pgbraid.collection.average_length IS 'Words in an average chunk when the weights in chunk.terms were computed; refreshed by lexical upkeep.';
 

@@ -39,6 +39,7 @@ CREATE TABLE pgbraid.collection (
     exact_below integer NOT NULL,
     k1 double precision NOT NULL DEFAULT 1.2,
     b double precision NOT NULL DEFAULT 0.75,
+    tenants boolean NOT NULL DEFAULT false,
     average_length double precision NOT NULL DEFAULT 0,
     document_table text NOT NULL DEFAULT '',
     chunk_table text NOT NULL DEFAULT '',
@@ -60,6 +61,8 @@ CREATE TABLE pgbraid.collection (
     CONSTRAINT collection_b_check CHECK (b BETWEEN 0 AND 1)
 );
 COMMENT ON TABLE pgbraid.collection IS 'A named knowledge base: its own embedder, language, chunking and tables.';
+COMMENT ON COLUMN pgbraid.collection.tenants IS
+'Whether the collection keeps tenants apart, by row policies. Without, it has no tenants and every reader sees all of it.';
 COMMENT ON COLUMN pgbraid.collection.average_length IS
 'Words in an average chunk when the weights in chunk.terms were computed; refreshed by lexical upkeep.';
 COMMENT ON COLUMN pgbraid.collection.chunk_table IS 'The live chunk partition. Its name changes when a collection is re-embedded.';

@@ -1,6 +1,6 @@
 -- Every collection that this role may read, with its embedder and its counts.
 -- row id, name, description, language, text_config, chunk_tokens, chunk_overlap, index_storage, index_m,
--- row index_ef_construction, ef_search, exact_below, k1, b, average_length, document_table, chunk_table,
+-- row index_ef_construction, ef_search, exact_below, k1, b, tenants, average_length, document_table, chunk_table,
 -- row embedder_id, embedder, kind, model, dimensions, metric, query_prefix, document_prefix, max_tokens,
 -- row fingerprint, options, documents, chunks, length, revision
 
@@ -19,6 +19,7 @@ SELECT
     c.exact_below,
     c.k1,
     c.b,
+    c.tenants,
     c.average_length,
     c.document_table,
     c.chunk_table,

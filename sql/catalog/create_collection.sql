@@ -13,11 +13,12 @@
 -- param exact_below           integer
 -- param k1                    float8
 -- param b                     float8
+-- param tenants               boolean
 -- row   id
 
 INSERT INTO pgbraid.collection (
     name, description, language, text_config, embedder_id, chunk_tokens, chunk_overlap,
-    index_storage, index_m, index_ef_construction, ef_search, exact_below, k1, b
+    index_storage, index_m, index_ef_construction, ef_search, exact_below, k1, b, tenants
 )
 SELECT
     %(name)s::text AS name,
@@ -33,7 +34,8 @@ SELECT
     %(ef_search)s::integer AS ef_search,
     %(exact_below)s::integer AS exact_below,
     %(k1)s::float8 AS k1,
-    %(b)s::float8 AS b
+    %(b)s::float8 AS b,
+    %(tenants)s::boolean AS tenants
 FROM pgbraid.embedder AS e
 WHERE e.name = %(embedder)s::text
 ON CONFLICT ON CONSTRAINT collection_name_key DO NOTHING

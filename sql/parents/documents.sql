@@ -25,4 +25,5 @@ INNER JOIN /*document*/ pgbraid.document AS document
     ON wanted.document_id = document.id
 WHERE
     wanted.collection_id = %(collection)s::bigint
+    AND document.collection_id = %(collection)s::bigint
     AND document.tenant = %(tenant)s::text

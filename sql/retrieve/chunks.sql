@@ -28,4 +28,5 @@ INNER JOIN /*chunk*/ pgbraid.chunk AS chunk
     ON wanted.document_id = chunk.document_id AND wanted.ordinal = chunk.ordinal
 WHERE
     wanted.collection_id = %(collection)s::bigint
+    AND chunk.collection_id = %(collection)s::bigint
     AND chunk.tenant = %(tenant)s::text

@@ -1,5 +1,7 @@
 -- Add up what the branches gave each chunk, collapse chunks to their documents, and keep the best documents with every
 -- chunk of theirs that matched. A document's score is its best chunk's. Total order: fused score, best rank, number of branches, key.
+-- Where several collections are asked, each chunk gets its collection's evidence too: the logarithm of how well the collection's best
+-- chunk matches the question's words, as a share of the best of all. It is 0 for the best collection and less for the others.
 -- param part_branch       integer[]
 -- param part_collection   bigint[]
 -- param part_document     bigint[]
@@ -8,8 +10,9 @@
 -- param part_score        float8[]
 -- param part_exact        boolean[]
 -- param part_contribution float8[]
--- param prior_collection  bigint[]   collections whose route probability counts
--- param prior_score       float8[]   what it adds to each of their chunks
+-- param evidence_branch   integer[]  branches whose best scores say how likely it is that a collection has the answer
+-- param evidence_weight   float8     what a share of e is worth, in the units of the contributions
+-- param evidence_floor    float8     the least share of the best collection's score that counts
 -- param documents         integer    how many documents to keep
 -- row   place, collection_id, document_id, ordinal, fused_score, parts, prior, branches, found
 
@@ -37,11 +40,24 @@ WITH part AS MATERIALIZED (
     /*end*/
 ),
 
-prior AS (
+evidence AS MATERIALIZED (
     SELECT
-        p.collection_id,
-        p.score
-    FROM unnest(%(prior_collection)s::bigint [], %(prior_score)s::float8 []) AS p (collection_id, score)
+        part.collection_id,
+        max(part.score) AS best
+    FROM part
+    WHERE part.branch = ANY(%(evidence_branch)s::integer [])
+    GROUP BY part.collection_id
+),
+
+prior AS MATERIALIZED (
+    SELECT
+        asked.collection_id,
+        %(evidence_weight)s::float8
+        * ln(greatest(coalesce(evidence.best, 0) / top.best, %(evidence_floor)s::float8)) AS score
+    FROM (SELECT DISTINCT part.collection_id FROM part) AS asked
+    CROSS JOIN (SELECT max(evidence.best) AS best FROM evidence) AS top
+    LEFT JOIN evidence ON asked.collection_id = evidence.collection_id
+    WHERE top.best > 0
 ),
 
 chunk AS MATERIALIZED (

@@ -1,5 +1,6 @@
 -- Rank a filtered or tenant's part of one collection by meaning: exactly when the part is small, by the HNSW index when it is
 -- large. The part is counted up to the limit first; only one of the two ways then runs.
+-- param collection  bigint
 -- param tenant      text
 -- param vector      vector     made by the collection's embedder
 -- param base        float8     1 for cosine, 0 otherwise: score is base minus distance, so more is better
@@ -37,6 +38,7 @@ near AS (
             ON
                 part.document_id = chunk.document_id
                 AND part.ordinal = chunk.ordinal
+                AND chunk.collection_id = %(collection)s::bigint
                 AND chunk.tenant = %(tenant)s::text
         WHERE (SELECT count(*) FROM part) <= %(exact_below)s::integer
         ORDER BY distance, part.document_id, part.ordinal

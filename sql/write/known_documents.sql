@@ -1,4 +1,5 @@
 -- What is already stored of these documents: their hash, and the hashes of their chunks.
+-- param collection   bigint
 -- param tenant       text
 -- param document_ids bigint[]
 -- row   id, external_id, hash, chunk_hashes
@@ -12,9 +13,13 @@ SELECT
     coalesce((
         SELECT array_agg(chunk.hash)
         FROM /*chunk*/ pgbraid.chunk AS chunk
-        WHERE chunk.tenant = %(tenant)s::text AND chunk.document_id = document.id
+        WHERE
+            chunk.collection_id = %(collection)s::bigint
+            AND chunk.tenant = %(tenant)s::text
+            AND chunk.document_id = document.id
     ), '{}') AS chunk_hashes
 FROM /*document*/ pgbraid.document AS document
 WHERE
-    document.tenant = %(tenant)s::text
+    document.collection_id = %(collection)s::bigint
+    AND document.tenant = %(tenant)s::text
     AND document.id = ANY(%(document_ids)s::bigint [])

@@ -1,4 +1,5 @@
 -- One document with its chunks.
+-- param collection  bigint
 -- param tenant      text
 -- param document_id bigint
 -- row   id, external_id, title, text, metadata, created_at, updated_at, chunks
@@ -26,9 +27,13 @@ SELECT
                 ) ORDER BY chunk.ordinal
             )
         FROM /*chunk*/ pgbraid.chunk AS chunk
-        WHERE chunk.tenant = %(tenant)s::text AND chunk.document_id = document.id
+        WHERE
+            chunk.collection_id = %(collection)s::bigint
+            AND chunk.tenant = %(tenant)s::text
+            AND chunk.document_id = document.id
     ), '[]'::jsonb) AS chunks
 FROM /*document*/ pgbraid.document AS document
 WHERE
-    document.tenant = %(tenant)s::text
+    document.collection_id = %(collection)s::bigint
+    AND document.tenant = %(tenant)s::text
     AND document.id = %(document_id)s::bigint

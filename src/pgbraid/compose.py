@@ -16,7 +16,7 @@ from psycopg import sql
 
 from pgbraid.db.statements import Statement, indented, statement
 from pgbraid.db.vectors import as_text
-from pgbraid.plan import Branch, Plan
+from pgbraid.plan import EVIDENCE_FLOOR, Branch, Plan
 from pgbraid.values import Collection
 
 LEXICAL = statement("retrieve/lexical")
@@ -56,8 +56,8 @@ def compose(plan: Plan, vectors: Mapping[int, NDArray[Any]], schema: str) -> Com
     ]
     fused = _fuse(plan, ctes, params)
     text = PASSAGES.region("fused", fused)
-    text = text.region("chunks", _chunks(plan.collections, params))
-    text = text.region("parents", _parents(plan.collections, "fused", params))
+    text = text.region("chunks", _chunks(plan.collections, plan.tenant, params))
+    text = text.region("parents", _parents(plan.collections, "fused", plan.tenant, params))
     return Composed(_named("retrieve/composed", text.text), _used(text.text, params))
 
 
@@ -74,7 +74,6 @@ def branch_statements(plan: Plan, vectors: Mapping[int, NDArray[Any]], schema: s
 def _shared(plan: Plan) -> dict[str, Any]:
     """The parameters that every branch has in common."""
     return {
-        "tenant": plan.tenant,
         "filter": plan.filter,
         "candidates": plan.candidates,
         "documents": plan.documents,
@@ -87,10 +86,9 @@ def compose_lift(collections: Sequence[Collection], wanted: Sequence[tuple[int, 
     params: dict[str, Any] = {
         "collections": [c for c, _ in wanted],
         "document_ids": [d for _, d in wanted],
-        "tenant": tenant,
         "with_text": True,
     }
-    text = LIFT.region("parents", _parents(collections, "wanted", params)).text
+    text = LIFT.region("parents", _parents(collections, "wanted", tenant, params)).text
     return Composed(_named("parents/lift composed", text), _used(text, params))
 
 
@@ -99,7 +97,7 @@ def _branch(
 ) -> str:
     """The query of a branch; its own parameters are numbered, what all share keeps its name."""
     collection, embedder = branch.collection, branch.collection.embedder
-    own: dict[str, Any] = {"threshold": branch.threshold}
+    own: dict[str, Any] = {"threshold": branch.threshold, "tenant": tenant_in(collection, plan.tenant)}
     if branch.method == "lexical":
         words = plan.words[collection.id]
         own |= {"query": words.query, "terms": words.terms}
@@ -115,7 +113,7 @@ def _branch(
         if branch.way != "exact":
             holes |= {"storage": collection.index.storage, "dim": embedder.dimensions}
         if branch.way == "adaptive":
-            own["exact_below"] = collection.index.exact_below
+            own |= {"exact_below": collection.index.exact_below, "collection": collection.id}
         body = DENSE[branch.way].fill(**holes).renamed({"vector": f"vector_{embedder.id}"})
     params |= {f"{name}_{branch.number}": value for name, value in own.items()}
     return body.renamed({name: f"{name}_{branch.number}" for name in own}).text
@@ -127,8 +125,9 @@ def _fuse(plan: Plan, ctes: Sequence[str], params: dict[str, Any]) -> str:
         "branch_pool": [b.pool for b in plan.branches],
         "branch_weight": [float(b.weight) for b in plan.branches],
         "rrf_k": plan.profile.rrf_k,
-        "prior_collection": list(plan.priors),
-        "prior_score": [float(p) for p in plan.priors.values()],
+        "evidence_branch": list(plan.evidence_branches),
+        "evidence_weight": float(plan.profile.evidence_weight),
+        "evidence_floor": EVIDENCE_FLOOR,
     }
     columns = "b.document_id, b.ordinal, b.rank, b.score, b.exact"
     hits = "\nUNION ALL\n".join(
@@ -139,27 +138,31 @@ def _fuse(plan: Plan, ctes: Sequence[str], params: dict[str, Any]) -> str:
     return COLLAPSE.region("parts", weighed).text
 
 
-def _chunks(collections: Sequence[Collection], params: dict[str, Any]) -> str:
+def _chunks(collections: Sequence[Collection], tenant: str, params: dict[str, Any]) -> str:
     """The chunks of the CTE `fused`, each collection's from its own table."""
     wanted = "SELECT fused.collection_id, fused.document_id, fused.ordinal FROM fused"
-    filled = [(c.id, CHUNKS.fill(chunk=c.chunk_table)) for c in collections]
-    return _each(filled, wanted, params)
+    return _each([(c, CHUNKS.fill(chunk=c.chunk_table)) for c in collections], wanted, tenant, params)
 
 
-def _parents(collections: Sequence[Collection], source: str, params: dict[str, Any]) -> str:
+def _parents(collections: Sequence[Collection], source: str, tenant: str, params: dict[str, Any]) -> str:
     """The documents of a CTE, each collection's from its own table."""
     wanted = f"SELECT DISTINCT {source}.collection_id, {source}.document_id FROM {source}"
-    filled = [(c.id, DOCUMENTS.fill(document=c.document_table)) for c in collections]
-    return _each(filled, wanted, params)
+    return _each([(c, DOCUMENTS.fill(document=c.document_table)) for c in collections], wanted, tenant, params)
 
 
-def _each(filled: Sequence[tuple[int, Statement]], wanted: str, params: dict[str, Any]) -> str:
+def _each(filled: Sequence[tuple[Collection, Statement]], wanted: str, tenant: str, params: dict[str, Any]) -> str:
     parts = []
-    for collection_id, source in filled:
-        params[f"collection_{collection_id}"] = collection_id
-        part = source.region("wanted", wanted).renamed({"collection": f"collection_{collection_id}"})
-        parts.append(part.text)
+    for collection, source in filled:
+        own = {"collection": collection.id, "tenant": tenant_in(collection, tenant)}
+        params |= {f"{name}_of_{collection.id}": value for name, value in own.items()}
+        renamed = source.region("wanted", wanted).renamed({name: f"{name}_of_{collection.id}" for name in own})
+        parts.append(renamed.text)
     return "\nUNION ALL\n".join(parts)
+
+
+def tenant_in(collection: Collection, tenant: str) -> str:
+    """Whose rows are read: the tenant's where the collection keeps tenants apart, everybody's where it does not."""
+    return tenant if collection.tenants else ""
 
 
 def _named(name: str, text: str) -> Statement:

@@ -88,6 +88,7 @@ class WrittenCollection(_Part):
     index: WrittenIndex = WrittenIndex()
     k1: float = Field(default=1.2, ge=0, le=10)
     b: float = Field(default=0.75, ge=0, le=1)
+    tenants: bool = False
 
 
 class WrittenMatch(_Part):

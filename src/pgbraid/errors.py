@@ -73,7 +73,11 @@ class MissingExtra(PgbraidError):
 
     def __init__(self, what: str, extra: str) -> None:
         super().__init__(f"{what} needs an optional part that is not installed: pip install 'pgbraid[{extra}]'")
+        self.what = what
         self.extra = extra
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.what, self.extra)
 
 
 class ServerError(PgbraidError):

@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from hashlib import blake2b
 
+from pgbraid.errors import SettingsError
+from pgbraid.values import Collection
+
 
 def document_id(tenant: str, external_id: str) -> int:
     """A positive 63-bit number from tenant and external id.
@@ -16,3 +19,12 @@ def document_id(tenant: str, external_id: str) -> int:
     """
     framed = f"{len(tenant)}:{tenant}{external_id}".encode()
     return int.from_bytes(blake2b(framed, digest_size=8).digest(), "big") >> 1
+
+
+def check_tenant(collection: Collection, tenant: str) -> None:
+    """Raise SettingsError when a tenant is named in a collection that has none."""
+    if tenant and not collection.tenants:
+        raise SettingsError(
+            f"Collection {collection.name!r} keeps no tenants apart, so nothing in it belongs to {tenant!r}. "
+            "Leave the tenant out, or create the collection with tenants."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -75,7 +76,9 @@ def _chunk(chunk: Mapping[str, Any], plan: Plan) -> MatchedChunk:
         for number, rank, score, contribution in chunk["parts"]
     ]
     if chunk["prior"]:
-        scores.append(BranchScore("route", 1, float(chunk["prior"]), "log_probability", float(chunk["prior"])))
+        prior = float(chunk["prior"])
+        share = math.exp(prior / plan.profile.evidence_weight)
+        scores.append(BranchScore("evidence", 1, share, "share_of_best", prior))
     return MatchedChunk(
         ordinal=chunk["ordinal"],
         start=chunk["start"],

@@ -95,7 +95,7 @@ def _by_policy(
     if policy == "route" and default is not None:
         chosen = tuple(c for c in default.collections if c in readable)
         return Decision(
-            "default", chosen, candidates, f"{reason}: {', '.join(chosen)}", policy="names", profile=default.profile
+            "default", chosen, candidates, f"{reason}: {', '.join(chosen)}", policy="route", profile=default.profile
         )
     chosen = tuple(readable) if policy == "all" else ()
     return Decision("default", chosen, candidates, reason, policy=policy)

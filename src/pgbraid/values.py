@@ -193,6 +193,7 @@ class Collection:
     index: VectorIndex
     k1: float
     b: float
+    tenants: bool
     document_table: str
     chunk_table: str
     documents: int = 0
@@ -213,6 +214,7 @@ class CollectionSpec:
     index: VectorIndex = VectorIndex()
     k1: float = 1.2
     b: float = 0.75
+    tenants: bool = False
 
 
 # ── how to retrieve ────────────────────────────────────────────────────────────────────────────────────────
@@ -220,7 +222,11 @@ class CollectionSpec:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """How to retrieve. Thresholds apply to a branch before fusion, in that branch's own metric."""
+    """How to retrieve. Thresholds apply to a branch before fusion, in that branch's own metric.
+
+    `evidence_weight` counts in z-score fusion over several collections: how much it matters how well a collection's
+    best chunk matches the question's words, compared with the best of all collections; 0 for not at all.
+    """
 
     name: str = "default"
     top_k: int = 5
@@ -229,6 +235,7 @@ class Profile:
     rrf_k: int = 60
     dense_weight: float = 1.0
     lexical_weight: float = 1.0
+    evidence_weight: float = 4.0
     dense_threshold: float | None = None
     lexical_threshold: float | None = None
     rerank: str | None = None

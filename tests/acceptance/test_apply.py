@@ -213,7 +213,7 @@ def test_a_model_that_is_not_as_declared_is_refused(braid: Braid) -> None:
 def test_a_default_of_names_asks_those(braid: Braid) -> None:
     braid.apply({**FILE, "default": ["hr"]})
     decision = braid.route("weather")
-    assert (decision.selector, decision.chosen, decision.policy) == ("default", ("hr",), "names")
+    assert (decision.selector, decision.chosen, decision.policy) == ("default", ("hr",), "route")
     assert braid.apply({**FILE, "default": ["hr"]}).empty
     assert changed(braid.apply({"default": ["legal", "hr"]})) == {("default", "default"): "change"}
     assert braid.route("weather").chosen == ("hr", "legal")

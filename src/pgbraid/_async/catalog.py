@@ -39,6 +39,7 @@ CREATE_CHUNK_TABLE = statement("catalog/create_chunk_table")
 CREATE_VECTOR_INDEX = statement("catalog/create_vector_index")
 CREATE_WORDS_INDEX = statement("catalog/create_words_index")
 CREATE_METADATA_INDEX = statement("catalog/create_metadata_index")
+REFUSE_TENANTS = statement("catalog/refuse_tenants")
 ENABLE_ROW_SECURITY = statement("catalog/enable_row_security")
 CREATE_TENANT_POLICY = statement("catalog/create_tenant_policy")
 CREATE_UPKEEP_POLICY = statement("catalog/create_upkeep_policy")
@@ -157,10 +158,11 @@ async def create(link: Link, spec: CollectionSpec) -> Collection:
             exact_below=spec.index.exact_below,
             k1=spec.k1,
             b=spec.b,
+            tenants=spec.tenants,
         )
         if not rows:
             raise AlreadyExists(f"There is a collection {spec.name!r} already. Choose another name, or drop that one.")
-        await _make_tables(link, rows[0]["id"], record, spec.index)
+        await _make_tables(link, rows[0]["id"], record, spec)
     return await collection(link, spec.name)
 
 
@@ -194,9 +196,10 @@ def check_spec(spec: CollectionSpec, record: EmbedderRecord, chunking: Chunking)
         )
 
 
-async def _make_tables(link: Link, collection_id: int, record: EmbedderRecord, index: VectorIndex) -> None:
+async def _make_tables(link: Link, collection_id: int, record: EmbedderRecord, spec: CollectionSpec) -> None:
     documents, chunks = f"document_{collection_id}", f"chunk_{collection_id}"
-    schema = link.facts.vector_schema
+    schema, index = link.facts.vector_schema, spec.index
+    guards = (ENABLE_ROW_SECURITY, CREATE_TENANT_POLICY, CREATE_UPKEEP_POLICY) if spec.tenants else (REFUSE_TENANTS,)
     made: list[Statement] = [
         CREATE_DOCUMENT_TABLE.fill(table=documents, collection=collection_id),
         CREATE_CHUNK_TABLE.fill(table=chunks, collection=collection_id, ext=schema, dim=record.dimensions),
@@ -214,7 +217,7 @@ async def _make_tables(link: Link, collection_id: int, record: EmbedderRecord, i
         ),
     ]
     for table in (documents, chunks):
-        made += [s.fill(table=table) for s in (ENABLE_ROW_SECURITY, CREATE_TENANT_POLICY, CREATE_UPKEEP_POLICY)]
+        made += [guard.fill(table=table) for guard in guards]
     for one in made:
         await link.rows(one)
     await link.rows(NAME_TABLES, collection_id=collection_id, document_table=documents, chunk_table=chunks)
@@ -286,6 +289,7 @@ def _collection(row: Row) -> Collection:
         ),
         k1=row["k1"],
         b=row["b"],
+        tenants=row["tenants"],
         document_table=row["document_table"],
         chunk_table=row["chunk_table"],
         documents=row["documents"],

@@ -20,7 +20,8 @@ from pgbraid._async.link import Database
 from pgbraid.clock import Clock
 from pgbraid.compute import in_executor
 from pgbraid.embed import check_vectors
-from pgbraid.errors import EmbeddingFailed, IngestError
+from pgbraid.errors import EmbeddingFailed, IngestError, SettingsError
+from pgbraid.identity import check_tenant
 from pgbraid.models import Models
 from pgbraid.values import Collection, Document, Embedder, IngestReport, Rejected
 
@@ -89,6 +90,7 @@ async def ingest(
     """
     async with database.link() as link:
         collection = await catalog.collection(link, name)
+    check_tenant(collection, tenant or "")
     work = _Work(database, models, collection, _Tally(name), Clock())
     items = iter(documents)
     while batch := await in_executor(_take, items, batch_size):
@@ -111,9 +113,26 @@ async def _batch(work: _Work, batch: Sequence[Item], tenant: str | None) -> None
     work.tally.seen += len(batch)
     work.tally.rejected += drafts.rejected
     work.tally.cleaned += drafts.cleaned
-    by_tenant = sorted(drafts.good, key=lambda d: d.document.tenant)
+    good, astray = _of_known_tenants(work.collection, drafts.good)
+    work.tally.rejected += astray
+    by_tenant = sorted(good, key=lambda d: d.document.tenant)
     for owner, group in groupby(by_tenant, key=lambda d: d.document.tenant):
         await _load(work, owner, list(group))
+
+
+def _of_known_tenants(
+    collection: Collection, drafts: Sequence[prepare.Draft]
+) -> tuple[list[prepare.Draft], list[Rejected]]:
+    """Documents that may be in this collection, and those that name a tenant although it has none."""
+    good: list[prepare.Draft] = []
+    astray: list[Rejected] = []
+    for draft in drafts:
+        try:
+            check_tenant(collection, draft.document.tenant)
+            good.append(draft)
+        except SettingsError as error:
+            astray.append(Rejected(draft.document.external_id, str(error)))
+    return good, astray
 
 
 async def _load(work: _Work, tenant: str, drafts: list[prepare.Draft]) -> None:

@@ -41,6 +41,7 @@ CREATE_CHUNK_TABLE = statement("catalog/create_chunk_table")
 CREATE_VECTOR_INDEX = statement("catalog/create_vector_index")
 CREATE_WORDS_INDEX = statement("catalog/create_words_index")
 CREATE_METADATA_INDEX = statement("catalog/create_metadata_index")
+REFUSE_TENANTS = statement("catalog/refuse_tenants")
 ENABLE_ROW_SECURITY = statement("catalog/enable_row_security")
 CREATE_TENANT_POLICY = statement("catalog/create_tenant_policy")
 CREATE_UPKEEP_POLICY = statement("catalog/create_upkeep_policy")
@@ -159,10 +160,11 @@ def create(link: Link, spec: CollectionSpec) -> Collection:
             exact_below=spec.index.exact_below,
             k1=spec.k1,
             b=spec.b,
+            tenants=spec.tenants,
         )
         if not rows:
             raise AlreadyExists(f"There is a collection {spec.name!r} already. Choose another name, or drop that one.")
-        _make_tables(link, rows[0]["id"], record, spec.index)
+        _make_tables(link, rows[0]["id"], record, spec)
     return collection(link, spec.name)
 
 
@@ -196,9 +198,10 @@ def check_spec(spec: CollectionSpec, record: EmbedderRecord, chunking: Chunking)
         )
 
 
-def _make_tables(link: Link, collection_id: int, record: EmbedderRecord, index: VectorIndex) -> None:
+def _make_tables(link: Link, collection_id: int, record: EmbedderRecord, spec: CollectionSpec) -> None:
     documents, chunks = f"document_{collection_id}", f"chunk_{collection_id}"
-    schema = link.facts.vector_schema
+    schema, index = link.facts.vector_schema, spec.index
+    guards = (ENABLE_ROW_SECURITY, CREATE_TENANT_POLICY, CREATE_UPKEEP_POLICY) if spec.tenants else (REFUSE_TENANTS,)
     made: list[Statement] = [
         CREATE_DOCUMENT_TABLE.fill(table=documents, collection=collection_id),
         CREATE_CHUNK_TABLE.fill(table=chunks, collection=collection_id, ext=schema, dim=record.dimensions),
@@ -216,7 +219,7 @@ def _make_tables(link: Link, collection_id: int, record: EmbedderRecord, index: 
         ),
     ]
     for table in (documents, chunks):
-        made += [s.fill(table=table) for s in (ENABLE_ROW_SECURITY, CREATE_TENANT_POLICY, CREATE_UPKEEP_POLICY)]
+        made += [guard.fill(table=table) for guard in guards]
     for one in made:
         link.rows(one)
     link.rows(NAME_TABLES, collection_id=collection_id, document_table=documents, chunk_table=chunks)
@@ -288,6 +291,7 @@ def _collection(row: Row) -> Collection:
         ),
         k1=row["k1"],
         b=row["b"],
+        tenants=row["tenants"],
         document_table=row["document_table"],
         chunk_table=row["chunk_table"],
         documents=row["documents"],

@@ -62,7 +62,7 @@ class Link:
 
     @property
     def joins(self) -> bool:
-        """Whether work here joins a transaction: one that is open, or one that the caller's connection opens by itself."""
+        """Whether work here joins a transaction: an open one, or one that the caller's connection opens by itself."""
         opened = self.connection.info.transaction_status != TransactionStatus.IDLE
         return opened or (self.borrowed and not self.connection.autocommit)
 
@@ -126,7 +126,7 @@ class Link:
         self.trips += 1
         with translated(asked):
             with self.connection.cursor(row_factory=dict_row) as cursor:
-                cursor.execute(asked.text.encode(), params or None, prepare=False)
+                cursor.execute(asked.text.encode(), params or None)
                 return cursor.fetchall() if cursor.description else []
 
     def copy(self, asked: Statement, types: Sequence[str | int], rows: Iterable[Sequence[Any]]) -> None:

@@ -17,7 +17,7 @@ from psycopg.types.json import Jsonb
 
 from pgbraid._sync.link import Link, Row
 from pgbraid.db.statements import statement
-from pgbraid.identity import document_id
+from pgbraid.identity import check_tenant, document_id
 from pgbraid.values import Chunk, Collection, Document
 
 KNOWN_DOCUMENTS = statement("write/known_documents")
@@ -86,7 +86,7 @@ class Written:
 def known(link: Link, collection: Collection, tenant: str, ids: Sequence[int]) -> dict[int, Known]:
     """What is stored under these ids."""
     call = KNOWN_DOCUMENTS.fill(document=collection.document_table, chunk=collection.chunk_table)
-    rows = (link.read([(call, {"tenant": tenant, "document_ids": list(ids)})], tenant))[0]
+    rows = (link.read([(call, {"collection": collection.id, "tenant": tenant, "document_ids": list(ids)})], tenant))[0]
     return {r["id"]: Known(r["external_id"], bytes(r["hash"]), frozenset(map(bytes, r["chunk_hashes"]))) for r in rows}
 
 
@@ -182,6 +182,7 @@ def _stage(link: Link, collection: Collection, batch: Sequence[Prepared]) -> Non
 
 def remove(link: Link, collection: Collection, tenant: str, external_ids: Sequence[str]) -> tuple[str, ...]:
     """Remove documents with their chunks; the external ids of those that were there."""
+    check_tenant(collection, tenant)
     here = {"collection_id": collection.id, "tenant": tenant}
     wanted = sorted(document_id(tenant, external_id) for external_id in external_ids)
     with link.writing(tenant):
@@ -196,7 +197,8 @@ def remove(link: Link, collection: Collection, tenant: str, external_ids: Sequen
 
 def show(link: Link, collection: Collection, tenant: str, external_id: str) -> Row | None:
     """One document with its chunks, or None."""
+    check_tenant(collection, tenant)
     call = SHOW_DOCUMENT.fill(document=collection.document_table, chunk=collection.chunk_table)
-    params = {"tenant": tenant, "document_id": document_id(tenant, external_id)}
+    params = {"collection": collection.id, "tenant": tenant, "document_id": document_id(tenant, external_id)}
     rows = (link.read([(call, params)], tenant))[0]
     return rows[0] if rows else None

@@ -34,6 +34,7 @@ def create(
     exact_below: ExactBelow = None,
     k1: Annotated[float | None, typer.Option("--k1", min=0, max=10, help="Of BM25.")] = None,
     b: Annotated[float | None, typer.Option("--b", min=0, max=1, help="Of BM25.")] = None,
+    tenants: Annotated[bool, typer.Option("--tenants", help="Keep tenants apart by row policies.")] = False,
     dsn: Dsn = None,
     as_json: AsJson = False,
 ) -> None:
@@ -42,6 +43,7 @@ def create(
 
     settings: dict[str, Any] = {
         "embedder": embedder, "language": language, "description": description, "k1": k1, "b": b,
+        "tenants": tenants or None,
         "chunking.tokens": tokens, "chunking.overlap": overlap, "index.storage": storage, "index.m": m,
         "index.ef_construction": ef_construction, "index.ef_search": ef_search, "index.exact_below": exact_below,
     }  # fmt: skip

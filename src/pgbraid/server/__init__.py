@@ -153,7 +153,7 @@ def _target_dsn(target: Path | str) -> str:
         return target
     found = status(target)
     if found.dsn is None:
-        raise ServerError(f"No server runs in {found.directory}. Start it: pgbraid server up")
+        raise ServerError(f"No server runs in {found.directory}. Start it: pgbraid up")
     return found.dsn
 
 
