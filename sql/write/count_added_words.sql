@@ -1,4 +1,4 @@
--- Put the staged chunks into the counts of their words.
+-- Put the staged chunks into the counts of the words that the collection knew before.
 -- param collection_id bigint
 
 INSERT INTO pgbraid.lexeme_change (collection_id, lexeme_id, chunks)
@@ -7,3 +7,4 @@ SELECT
     stage.id AS lexeme_id,
     stage.chunks
 FROM pg_temp.pgbraid_word_stage AS stage
+WHERE NOT stage.is_new

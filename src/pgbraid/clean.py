@@ -38,6 +38,11 @@ _NOTES = {
 Notes = tuple[str, ...]
 
 
+def storable(text: str) -> bool:
+    """Whether PostgreSQL can hold the text as it is: no NUL byte, no lone surrogate."""
+    return _IMPOSSIBLE.search(text) is None
+
+
 def clean_text(text: str) -> tuple[str, Notes]:
     """`text` without NUL bytes and lone surrogates, with line ends `\\n`; and notes on what was changed.
 

@@ -42,7 +42,7 @@ class Pieces:
     hashes: tuple[bytes, ...]
 
 
-def draft(batch: Iterable[Document | Rejected], tenant: str | None = None) -> Drafts:
+def draft(batch: Iterable[object], tenant: str | None = None) -> Drafts:
     """Clean a batch. Of two documents with one identity the later counts, as it would in two batches."""
     good: dict[tuple[str, str], Draft] = {}
     rejected: list[Rejected] = []
@@ -50,6 +50,9 @@ def draft(batch: Iterable[Document | Rejected], tenant: str | None = None) -> Dr
     for item in batch:
         if isinstance(item, Rejected):
             rejected.append(item)
+            continue
+        if not isinstance(item, Document):
+            rejected.append(Rejected("", f"what came is no Document but {type(item).__qualname__}: {item!r:.80}"))
             continue
         try:
             document, notes = clean_document(_of_tenant(item, tenant))

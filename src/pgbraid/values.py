@@ -193,9 +193,9 @@ class Collection:
     index: VectorIndex
     k1: float
     b: float
-    tenants: bool
     document_table: str
     chunk_table: str
+    tenants: bool = False
     documents: int = 0
     chunks: int = 0
     average_length: float = 0.0

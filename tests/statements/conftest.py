@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parents[2] / "sql"
 NAMES = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.glob("*/*.sql"))
 DIMENSIONS = 32
 CHUNKS = 50_000
+FEWER = 20_000
 VOCABULARY = 5_000
 CLUSTERS = 397  # a prime: clusters shall not go with tenants or metadata
 
@@ -59,10 +60,10 @@ class Place:
         return asked.fill(**{hole: values[hole] for hole, _ in asked.holes})
 
 
-def _made(dsn: str, index: VectorIndex = VectorIndex()) -> Place:
+def _made(dsn: str, **settings: Any) -> Place:
     with pgbraid.connect(dsn) as braid:
         braid.add_embedder(EmbedderRecord("words", "hashing", "words", DIMENSIONS))
-        collection = braid.create_collection(CollectionSpec("notes", "words", language="simple", index=index))
+        collection = braid.create_collection(CollectionSpec("notes", "words", language="simple", **settings))
     with psycopg.connect(dsn) as connection:
         row = connection.execute(statement("catalog/facts").text.encode()).fetchone()
     assert row is not None
@@ -80,31 +81,51 @@ def place(made: Callable[..., Any], template: str) -> Iterator[Place]:
 def large(made: Callable[..., Any], template: str) -> Iterator[Place]:
     """A collection of 50,000 chunks, two a document: words as frequent as real ones, vectors in clusters.
 
-    Every hundredth document is the tenant `small`'s. `metadata.kb` has 500 values.
+    It keeps tenants apart: every hundredth document is the tenant `small`'s. `metadata.kb` has 500 values.
     """
     with made(template) as dsn:
-        place = _made(dsn, VectorIndex(exact_below=1_000))
+        place = _made(dsn, index=VectorIndex(exact_below=1_000), tenants=True)
+        _seed(place, CHUNKS, "small")
+        index = statement("catalog/create_vector_index")
         with psycopg.connect(dsn) as connection:
-            _seed(connection, place)
-        with psycopg.connect(dsn, autocommit=True) as connection:
-            connection.execute("VACUUM ANALYZE")
-        with pgbraid.connect(dsn) as braid:
-            yield Place(dsn, braid.collection("notes"), place.schema)
+            connection.execute("SET LOCAL maintenance_work_mem = '256MB'")
+            name = f"{place.collection.chunk_table}_embedding_hnsw"
+            connection.execute(place.fill(index, index=name).text.encode())
+        yield _counted(place)
 
 
-def _seed(connection: psycopg.Connection[Any], place: Place) -> None:
-    numbers = {"collection": place.collection.id, "chunks": CHUNKS, "vocabulary": VOCABULARY, "clusters": CLUSTERS}
-    numbers |= {"dimensions": DIMENSIONS}
-    documents, chunks = place.collection.document_table, place.collection.chunk_table
-    for text in _SEED.split(";\n"):
-        text = text.replace("DOCUMENTS", f"pgbraid.{documents}").replace("CHUNKS", f"pgbraid.{chunks}")
-        connection.execute(text.replace("EXT.", f"{place.schema}.").encode(), numbers)
-    index = statement("catalog/create_vector_index")
-    connection.execute(place.fill(index, index=f"{chunks}_embedding_hnsw").text.encode())
+@pytest.fixture(scope="session")
+def shared(large: Place) -> Place:
+    """A collection of 20,000 such chunks in the same database that has no tenants, and no vector index."""
+    with pgbraid.connect(large.dsn) as braid:
+        collection = braid.create_collection(CollectionSpec("shared", "words", language="simple"))
+    place = Place(large.dsn, collection, large.schema)
+    _seed(place, FEWER, "")
+    return _counted(place)
+
+
+def _counted(place: Place) -> Place:
+    """The place after VACUUM ANALYZE, with its collection as the catalogue knows it now."""
+    with psycopg.connect(place.dsn, autocommit=True) as connection:
+        connection.execute(f"VACUUM ANALYZE pgbraid.{place.collection.chunk_table}, pgbraid.lexeme")
+        connection.execute(f"VACUUM ANALYZE pgbraid.{place.collection.document_table}, pgbraid.collection_change")
+    with pgbraid.connect(place.dsn) as braid:
+        return replace(place, collection=braid.collection(place.collection.name))
+
+
+def _seed(place: Place, chunks: int, hundredth: str) -> None:
+    """Rows without a vector index; every hundredth document is the tenant `hundredth`'s."""
+    sizes = {"chunks": chunks, "vocabulary": VOCABULARY, "clusters": CLUSTERS, "dimensions": DIMENSIONS}
+    values = {"collection": place.collection.id, "hundredth": hundredth, **sizes}
+    with psycopg.connect(place.dsn) as connection:
+        for text in _SEED.split(";\n"):
+            text = text.replace("DOCUMENTS", f"pgbraid.{place.collection.document_table}")
+            text = text.replace("CHUNKS", f"pgbraid.{place.collection.chunk_table}")
+            connection.execute(text.replace("EXT.", f"{place.schema}.").encode(), values)
 
 
 _SEED = """
-SELECT setseed(0.42), set_config('pgbraid.upkeep', 'on', true), set_config('maintenance_work_mem', '256MB', true);
+SELECT setseed(0.42), set_config('pgbraid.upkeep', 'on', true);
 DROP INDEX CHUNKS_embedding_hnsw;
 CREATE TEMPORARY TABLE said ON COMMIT DROP AS
 SELECT n, least(%(vocabulary)s, floor(exp(random() * ln(%(vocabulary)s + 1))))::integer AS id, count(*) AS times
@@ -119,14 +140,14 @@ FROM generate_series(0, %(chunks)s - 1) AS n
 INNER JOIN centre ON centre.k = 1 + n %% %(clusters)s
 GROUP BY n;
 INSERT INTO DOCUMENTS (collection_id, tenant, id, external_id, text, metadata, hash, chunk_count)
-SELECT %(collection)s, CASE WHEN n %% 100 = 0 THEN 'small' ELSE '' END, n, 'd' || n, 'text of ' || n, '{}', '', 2
+SELECT %(collection)s, CASE WHEN n %% 100 = 0 THEN %(hundredth)s ELSE '' END, n, 'd' || n, 'text of ' || n, '{}', '', 2
 FROM generate_series(0, %(chunks)s / 2 - 1) AS n;
 INSERT INTO CHUNKS (
     collection_id, tenant, document_id, ordinal, start_at, end_at, length, text_config, hash,
     metadata, terms, text, embedding
 )
 SELECT
-    %(collection)s, CASE WHEN n / 2 %% 100 = 0 THEN 'small' ELSE '' END, n / 2, n %% 2, 0, 1, 16, 'simple', '',
+    %(collection)s, CASE WHEN n / 2 %% 100 = 0 THEN %(hundredth)s ELSE '' END, n / 2, n %% 2, 0, 1, 16, 'simple', '',
     jsonb_build_object('n', n, 'kb', 'k' || n / 2 %% 500), said.terms::EXT.sparsevec, said.text, near.vector::EXT.vector
 FROM (
     SELECT

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from pgbraid.clock import Clock
 from pgbraid.compose import Composed
 from pgbraid.errors import ConnectionLost, NoSuchProfile, SettingsError
 from pgbraid.filters import compile_filter
+from pgbraid.identity import check_tenant_text
 from pgbraid.models import Models
 from pgbraid.plan import with_options
 from pgbraid.question import clean_question
@@ -62,15 +63,26 @@ def request(
     **options: Any,
 ) -> Request:
     """A request from what a caller says; `rerank` is False for none, True for the profile's own, or names one."""
+    if rerank is not None and not isinstance(rerank, (bool, str)):
+        raise SettingsError(f"rerank is True, False or the name of a reranker, not {rerank!r}")
     return Request(
         question=question,
-        collections=(collections,) if isinstance(collections, str) else tuple(collections),
+        collections=_names(collections),
         filter=filter,
         tenant=tenant,
         profile=profile,
         rerank=rerank if isinstance(rerank, bool) else None,
         options={**options, "rerank": rerank if isinstance(rerank, str) else None},
     )
+
+
+def _names(given: Sequence[str] | str) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return (given,)
+    names = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not all(isinstance(name, str) for name in names):
+        raise SettingsError(f"collections is a name or a list of names, not {given!r:.100}")
+    return names
 
 
 async def decide(database: Database, asked: Request) -> Decision:
@@ -80,8 +92,7 @@ async def decide(database: Database, asked: Request) -> Decision:
 
 def start(database: Database, models: Models, request: Request) -> Run:
     text, notes = clean_question(request.question)
-    if not isinstance(request.tenant, str) or "\0" in request.tenant:
-        raise SettingsError(f"A tenant is text without NUL bytes, not {request.tenant!r}")
+    check_tenant_text(request.tenant)
     request = replace(request, question=text)
     return Run(database, models, request, compile_filter(request.filter), Clock(), list(notes))
 

@@ -6,6 +6,7 @@ transaction: reads leave nothing in it, writes join it.
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
@@ -13,15 +14,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg import AsyncConnection, AsyncPipeline
+from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
+from psycopg.types.json import JsonbLoader
 from psycopg_pool import AsyncConnectionPool
 
 from pgbraid.db.failures import translate, translated
 from pgbraid.db.statements import Statement, statement
 from pgbraid.db.vectors import vector_dumper
-from pgbraid.errors import ExtensionUnavailable, SettingsError
+from pgbraid.errors import ExtensionUnavailable, SettingsError, StatementFailed
 from pgbraid.settings import Settings
 
 Row = dict[str, Any]
@@ -66,6 +68,7 @@ class Link:
 
     async def read(self, calls: Sequence[Call], tenant: str = "", knobs: Sequence[Statement] = ()) -> list[list[Row]]:
         """The rows of each call, all in one transaction and one round trip; nothing set here outlives it."""
+        self._check_transaction()
         joined = self.joins
         first, last = ([SAVEPOINT], [ROLLBACK_TO_SAVEPOINT, RELEASE_SAVEPOINT]) if joined else ([BEGIN_READ], [COMMIT])
         every: list[Call] = [(s, {}) for s in first] + [(SET_TENANT, {"tenant": tenant})]
@@ -75,8 +78,21 @@ class Link:
         results = await self._pipelined(every, joined)
         return results[skipped : skipped + len(calls)]
 
+    def _check_transaction(self) -> None:
+        """Raise StatementFailed when the caller's transaction has failed already: nothing can be asked in it."""
+        if self.connection.info.transaction_status == TransactionStatus.INERROR:
+            raise StatementFailed(
+                "The transaction of this connection has failed before: roll it back first. [25P02]", "25P02"
+            )
+
+    def _cursor(self) -> AsyncCursor[Row]:
+        """A plain cursor, whatever cursors and JSON loaders the caller's connection makes (Django's gives text)."""
+        cursor = AsyncCursor(self.connection, row_factory=dict_row)
+        cursor.adapters.register_loader("jsonb", JsonbLoader)
+        return cursor
+
     async def _pipelined(self, calls: Sequence[Call], joined: bool) -> list[list[Row]]:
-        cursors = [self.connection.cursor(row_factory=dict_row) for _ in calls]
+        cursors = [self._cursor() for _ in calls]
         self.trips += 1
         try:
             async with self.connection.pipeline() if AsyncPipeline.is_supported() else nullcontext():
@@ -89,10 +105,13 @@ class Link:
             )
             await self._recover(joined)
             raise translate(error, failed) from error
+        except Exception:  # a value that cannot be sent
+            await self._recover(joined)
+            raise
 
     async def _recover(self, joined: bool) -> None:
         """Leave the connection usable: the caller's transaction as it stood, or none of our own."""
-        if self.connection.closed or self.connection.info.transaction_status != TransactionStatus.INERROR:
+        if self.connection.closed or self.connection.info.transaction_status == TransactionStatus.IDLE:
             return
         if not joined:
             await self.connection.rollback()
@@ -123,7 +142,7 @@ class Link:
         """The rows of one statement."""
         self.trips += 1
         with translated(asked):
-            async with self.connection.cursor(row_factory=dict_row) as cursor:
+            async with self._cursor() as cursor:
                 await cursor.execute(asked.text.encode(), params or None)
                 return await cursor.fetchall() if cursor.description else []
 
@@ -131,7 +150,7 @@ class Link:
         """Send rows by binary COPY. A type that is a number is the oid of pgvector's vector."""
         self.trips += 1
         with translated(asked):
-            async with self.connection.cursor() as cursor:
+            async with self._cursor() as cursor:
                 for oid in types:
                     if isinstance(oid, int):
                         from numpy import ndarray
@@ -152,7 +171,8 @@ class Database:
         self._unwrap = unwrap
         self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
         self._pid = 0
-        self._facts: Facts | None = None
+        self._opening: dict[int, asyncio.Lock] = {}
+        self._facts: dict[str, Facts] = {}
 
     def lend(self, connection: Any, unwrap: Callable[[Any], Any]) -> Database:
         """The same database over a connection of the application's."""
@@ -180,19 +200,24 @@ class Database:
 
         A pool made before a fork belongs to the parent: it is left alone, never closed here.
         """
-        if self._pool is None or self._pid != os.getpid():
-            await self._greet()
-            self._pid = os.getpid()
-            self._pool = AsyncConnectionPool(
-                self._dsn,
-                kwargs={"autocommit": True, "prepare_threshold": self.settings.prepare_threshold},
-                min_size=self.settings.pool_min,
-                max_size=self.settings.pool_max,
-                timeout=self.settings.connect_timeout,
-                open=False,
-            )
-            await self._pool.open()
-        return self._pool
+        pid = os.getpid()
+        async with self._opening.setdefault(pid, asyncio.Lock()):  # one a process: a fork may copy a lock that is held
+            if self._pool is None or self._pid != pid:
+                await self._greet()
+                self._pool, self._pid = await self._new_pool(), pid
+            return self._pool
+
+    async def _new_pool(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
+        pool = AsyncConnectionPool(
+            self._dsn,
+            kwargs={"autocommit": True, "prepare_threshold": self.settings.prepare_threshold},
+            min_size=self.settings.pool_min,
+            max_size=self.settings.pool_max,
+            timeout=self.settings.connect_timeout,
+            open=False,
+        )
+        await pool.open()
+        return pool
 
     async def _greet(self) -> None:
         """Connect once without the pool:
@@ -216,13 +241,14 @@ class Database:
             await self._pool.check()
 
     async def _known(self, connection: AsyncConnection[Any], lent: bool) -> Facts:
-        if self._facts is None:
+        place = f"{connection.info.host} {connection.info.port} {connection.info.dbname}"
+        if place not in self._facts:
             link = Link(connection, Facts(0, "", "", "", False), borrowed=lent)
             row = (await link.rows(FACTS))[0]
             if row["vector_schema"] is None:
                 raise ExtensionUnavailable("The extension vector is not in this database. Run: pgbraid schema upgrade")
-            self._facts = Facts(**row)
-        return self._facts
+            self._facts[place] = Facts(**row)
+        return self._facts[place]
 
     async def close(self) -> None:
         """Close the pool of this process. A lent connection stays open: it is the application's."""

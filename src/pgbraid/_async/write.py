@@ -114,7 +114,8 @@ async def _write(link: Link, collection: Collection, tenant: str, batch: Sequenc
     if ids:
         added = sum(row["added"] for row in rows)
         await link.rows(MARK_WRITTEN, document_ids=ids)
-        await link.rows(KEEP_EMBEDDINGS.fill(chunk=collection.chunk_table), **here)
+        if added < len(ids):
+            await link.rows(KEEP_EMBEDDINGS.fill(chunk=collection.chunk_table), **here)
         if missing := await link.rows(MISSING_EMBEDDINGS):
             raise _Stale(frozenset(row["document_id"] for row in missing))
         counted = await _replace_chunks(link, collection, here, ids, added)

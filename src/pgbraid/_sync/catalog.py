@@ -14,6 +14,7 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from pgbraid._sync.link import Call, Link, Row
+from pgbraid.clean import storable
 from pgbraid.db.statements import Statement, statement
 from pgbraid.errors import AlreadyExists, CatalogError, NoSuchCollection, NoSuchEmbedder, SettingsError
 from pgbraid.languages import text_config_of
@@ -179,7 +180,7 @@ def _default_chunking(record: EmbedderRecord) -> Chunking:
 
 def check_spec(spec: CollectionSpec, record: EmbedderRecord, chunking: Chunking) -> None:
     """Raise SettingsError for what PostgreSQL or the embedder could not keep."""
-    if not spec.name.strip() or len(spec.name) > 100 or "\0" in spec.name:
+    if not spec.name.strip() or len(spec.name) > 100 or not storable(spec.name):
         raise SettingsError(f"A collection's name is 1 to 100 characters, not {spec.name!r:.120}")
     if record.max_tokens and chunking.tokens > record.max_tokens:
         raise SettingsError(

@@ -22,7 +22,7 @@ from pgbraid._sync.link import Database
 from pgbraid.clock import Clock
 from pgbraid.compute import directly
 from pgbraid.embed import check_vectors
-from pgbraid.errors import EmbeddingFailed, IngestError, SettingsError
+from pgbraid.errors import EmbeddingFailed, IngestError, PgbraidError, SettingsError
 from pgbraid.identity import check_tenant
 from pgbraid.models import Models
 from pgbraid.values import Collection, Document, Embedder, IngestReport, Rejected
@@ -88,8 +88,11 @@ def ingest(
     """Load documents into a collection. Loading the same again embeds nothing and writes nothing.
 
     `tenant` is given to documents that name none. Raises NoSuchCollection, EmbedderMismatch, and EmbeddingFailed
-    when the embedder fails for every document of a batch; what earlier batches wrote stays.
+    when the embedder fails for every document of a batch; what earlier batches wrote stays. One document alone that
+    it fails for, after others went well, is rejected like one among many.
     """
+    if type(batch_size) is not int or batch_size < 1:
+        raise SettingsError(f"batch_size is a whole number from 1, not {batch_size!r}")
     with database.link() as link:
         collection = catalog.collection(link, name)
     check_tenant(collection, tenant or "")
@@ -154,8 +157,8 @@ def _load_once(work: _Work, tenant: str, drafts: Sequence[prepare.Draft]) -> lis
         with work.database.link() as link:
             stored = room.known(link, work.collection, tenant, [d.id for d in drafts])
     fresh, unchanged = _changed(work, drafts, stored)
+    work.tally.unchanged += unchanged
     if not fresh:
-        work.tally.unchanged += unchanged
         return []
     embedder = directly(work.models.embedder, work.collection.embedder)
     with work.clock.stage("split"):
@@ -163,7 +166,9 @@ def _load_once(work: _Work, tenant: str, drafts: Sequence[prepare.Draft]) -> lis
     work.tally.rejected += empty
     with work.clock.stage("embed"):
         hashes = {i: known.chunk_hashes for i, known in stored.items()}
-        prepared, failed = directly(_with_vectors, work, embedder, pieces, hashes)
+        prepared, failed, broken = directly(_with_vectors, work, embedder, pieces, hashes)
+        if broken and not prepared and not unchanged and (len(pieces) > 1 or not work.tally.embedded):
+            raise broken
     work.tally.rejected += failed
     if prepared:
         with work.clock.stage("write"):
@@ -177,7 +182,6 @@ def _load_once(work: _Work, tenant: str, drafts: Sequence[prepare.Draft]) -> lis
         work.tally.unchanged += len(prepared) - written.added - written.changed
         work.tally.chunks_written += written.chunks_written
         work.tally.chunks_kept += written.chunks_kept
-    work.tally.unchanged += unchanged
     return []
 
 
@@ -201,13 +205,13 @@ def _changed(
 
 def _with_vectors(
     work: _Work, embedder: Embedder, pieces: Sequence[prepare.Pieces], stored: Mapping[int, frozenset[bytes]]
-) -> tuple[list[room.Prepared], list[Rejected]]:
-    """Chunks with their vectors; a document whose vector cannot be had or stored is rejected alone."""
+) -> tuple[list[room.Prepared], list[Rejected], EmbeddingFailed | None]:
+    """Chunks with their vectors; a document whose vector cannot be had or stored is rejected alone.
+
+    The error is there when the embedder failed for every text.
+    """
     texts = prepare.texts_without_vector(pieces, stored)
-    vectors: dict[bytes, NDArray[np.float32]] = {}
-    problems: dict[bytes, str] = {}
-    if texts:
-        vectors, problems = _embed(work, embedder, texts)
+    vectors, problems, broken = _embed(work, embedder, texts)
     prepared: list[room.Prepared] = []
     rejected: list[Rejected] = []
     for piece in pieces:
@@ -217,30 +221,43 @@ def _with_vectors(
             continue
         own = tuple(vectors.get(h) for h in piece.hashes)
         prepared.append(room.Prepared(piece.draft.document, piece.draft.hash, piece.chunks, piece.hashes, own))
-    return prepared, rejected
+    return prepared, rejected, broken
 
 
 def _embed(
     work: _Work, embedder: Embedder, texts: Mapping[bytes, str]
-) -> tuple[dict[bytes, NDArray[np.float32]], dict[bytes, str]]:
+) -> tuple[dict[bytes, NDArray[np.float32]], dict[bytes, str], EmbeddingFailed | None]:
+    """Vectors and problems by chunk hash: all texts at once, and where that fails one by one."""
     hashes = list(texts)
+    if not hashes:
+        return {}, {}, None
     try:
-        return _checked(work, hashes, embedder.embed_documents([texts[h] for h in hashes]))
-    except EmbeddingFailed:
+        return *_checked(work, hashes, _asked(embedder, [texts[h] for h in hashes])), None
+    except EmbeddingFailed as error:
         if len(hashes) == 1:
-            raise
+            return {}, {hashes[0]: str(error)}, error
     vectors: dict[bytes, NDArray[np.float32]] = {}
     problems: dict[bytes, str] = {}
+    errors: list[EmbeddingFailed] = []
     for digest in hashes:
         try:
-            found, wrong = _checked(work, [digest], embedder.embed_documents([texts[digest]]))
+            found, wrong = _checked(work, [digest], _asked(embedder, [texts[digest]]))
         except EmbeddingFailed as error:
             found, wrong = {}, {digest: str(error)}
-            if len(problems) == len(hashes) - 1:
-                raise
+            errors.append(error)
         vectors |= found
         problems |= wrong
-    return vectors, problems
+    return vectors, problems, errors[-1] if len(errors) == len(hashes) else None
+
+
+def _asked(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
+    """What the embedder gives; whatever it raises becomes EmbeddingFailed, for it may be anybody's code."""
+    try:
+        return embedder.embed_documents(texts)
+    except PgbraidError:
+        raise
+    except Exception as error:
+        raise EmbeddingFailed(f"the embedder failed on {len(texts)} texts: {type(error).__name__}: {error}") from error
 
 
 def _checked(

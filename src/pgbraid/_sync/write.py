@@ -114,7 +114,8 @@ def _write(link: Link, collection: Collection, tenant: str, batch: Sequence[Prep
     if ids:
         added = sum(row["added"] for row in rows)
         link.rows(MARK_WRITTEN, document_ids=ids)
-        link.rows(KEEP_EMBEDDINGS.fill(chunk=collection.chunk_table), **here)
+        if added < len(ids):
+            link.rows(KEEP_EMBEDDINGS.fill(chunk=collection.chunk_table), **here)
         if missing := link.rows(MISSING_EMBEDDINGS):
             raise _Stale(frozenset(row["document_id"] for row in missing))
         counted = _replace_chunks(link, collection, here, ids, added)

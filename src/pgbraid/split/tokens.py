@@ -12,6 +12,7 @@ from functools import cache
 
 # Kana, bopomofo, ideographs and their extensions. Hangul is written with spaces and counts as words.
 CJK = "\u3040-\u30ff\u3100-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_PLAIN = re.compile(r"\w+|\S")  # what the whole pattern comes to where there is nothing but ASCII, twice as fast
 _LAST_MARK = 0x1F000  # no combining mark above, but variation selectors, which follow symbols
 
 
@@ -20,7 +21,8 @@ class WordTokenizer:
 
     def spans(self, text: str) -> Sequence[tuple[int, int]]:
         """Character spans of the tokens, in order, not overlapping."""
-        return [match.span() for match in _pattern().finditer(text)]
+        pattern = _PLAIN if text.isascii() else _pattern()
+        return [match.span() for match in pattern.finditer(text)]
 
 
 @cache
