@@ -103,7 +103,8 @@ def _branch(
         own |= {"query": words.query, "terms": words.terms}
         body = LEXICAL.fill(chunk=collection.chunk_table, ext=schema)
     else:
-        params[f"vector_{embedder.id}"] = as_text(vectors[embedder.id])
+        vector = f"vector_{embedder.id}"
+        params[vector] = params.get(vector) or as_text(vectors[embedder.id])
         own |= {"base": BASE[embedder.metric]}
         holes: dict[str, str | int] = {
             "chunk": collection.chunk_table,
@@ -114,7 +115,7 @@ def _branch(
             holes |= {"storage": collection.index.storage, "dim": embedder.dimensions}
         if branch.way == "adaptive":
             own |= {"exact_below": collection.index.exact_below, "collection": collection.id}
-        body = DENSE[branch.way].fill(**holes).renamed({"vector": f"vector_{embedder.id}"})
+        body = DENSE[branch.way].fill(**holes).renamed({"vector": vector})
     params |= {f"{name}_{branch.number}": value for name, value in own.items()}
     return body.renamed({name: f"{name}_{branch.number}" for name in own}).text
 

@@ -12,14 +12,8 @@ from psycopg.pq import Format
 
 
 def as_text(vector: NDArray[np.float32]) -> str:
-    """A vector of shape (d,) as PostgreSQL reads it; every float32 comes back as it was."""
-    return (
-        "[" + ",".join(str(x) for x in vector.tolist()) + "]" if vector.dtype == np.float64 else _float32_text(vector)
-    )
-
-
-def _float32_text(vector: NDArray[np.float32]) -> str:
-    return "[" + ",".join(np.format_float_positional(x, unique=True, trim="0") for x in vector) + "]"
+    """A vector of shape (d,) as PostgreSQL reads it: nine digits, so every float32 comes back as it was."""
+    return "[" + ",".join([f"{x:.9g}" for x in vector.tolist()]) + "]"
 
 
 def vector_dumper(oid: int) -> type[Dumper]:
