@@ -8,11 +8,13 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from pgbraid._async import catalog
 from pgbraid._async.link import Database, Link
 from pgbraid.db.statements import statement
 from pgbraid.errors import StatementFailed
 from pgbraid.values import Collection
 
+HOLD_COLLECTION = statement("write/hold_collection")
 TRY_LOCK = statement("lexical/try_lock")
 COMPACT_WORDS = statement("lexical/compact_words")
 COMPACT_COUNTS = statement("lexical/compact_counts")
@@ -60,16 +62,27 @@ async def after_ingest(database: Database, collection: Collection, chunks_writte
                 f"{owner} now and then: pgbraid lexical refresh {shlex.quote(collection.name)}"
             )
         await refresh(link, collection)
-        for index in ("words_gin", "metadata_gin"):
-            await link.rows(FLUSH_WORDS_INDEX, index=f"{collection.chunk_table}_{index}")
-        if chunks_written >= max(1000, ANALYZE_FROM * collection.chunks):
-            await link.rows(ANALYZE.fill(table=collection.chunk_table))
+        await _tidy(link, collection, analyze=chunks_written >= max(1000, ANALYZE_FROM * collection.chunks))
         return None
 
 
+async def _tidy(link: Link, collection: Collection, analyze: bool) -> None:
+    """Empty the pending lists of the GIN indexes and gather statistics, unless the tables are gone."""
+    async with link.writing():
+        await link.rows(HOLD_COLLECTION, collection_id=collection.id)
+        if not await link.rows(TABLES_OWNER, chunk_table=collection.chunk_table):
+            return
+        for index in ("words_gin", "metadata_gin"):
+            await link.rows(FLUSH_WORDS_INDEX, index=f"{collection.chunk_table}_{index}")
+        if analyze:
+            await link.rows(ANALYZE.fill(table=collection.chunk_table))
+
+
 async def _owner(link: Link, collection: Collection) -> tuple[str, bool]:
-    """The role that owns a collection's tables, and whether this one may act as it."""
+    """The role that owns a collection's tables, and whether this one may act as it. Raises NoSuchCollection."""
     rows = await link.rows(TABLES_OWNER, chunk_table=collection.chunk_table)
+    if not rows:
+        await catalog.collection(link, collection.name)
     return (rows[0]["owner"], rows[0]["allowed"]) if rows else ("their owner", False)
 
 
@@ -90,11 +103,14 @@ async def refresh(link: Link, collection: Collection, tolerance: float = TOLERAN
     (a share).
     """
     async with link.writing(upkeep=True):
+        await link.rows(HOLD_COLLECTION, collection_id=collection.id)
         if not (await link.rows(TRY_LOCK, collection_id=collection.id))[0]["taken"]:
             return Refreshed(done=False)
         await link.rows(COMPACT_WORDS, collection_id=collection.id)
         await link.rows(COMPACT_COUNTS, collection_id=collection.id)
-        drift = (await link.rows(DRIFT, collection_id=collection.id))[0]
+        drift = next(iter(await link.rows(DRIFT, collection_id=collection.id)), None)
+        if drift is None:  # dropped meanwhile
+            return Refreshed(done=False)
         stored, current = drift["stored"], drift["current"] or 0.0
         moved = current > 0 and abs(stored / current - 1) > tolerance
         if moved:

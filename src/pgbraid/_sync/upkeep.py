@@ -10,11 +10,13 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
+from pgbraid._sync import catalog
 from pgbraid._sync.link import Database, Link
 from pgbraid.db.statements import statement
 from pgbraid.errors import StatementFailed
 from pgbraid.values import Collection
 
+HOLD_COLLECTION = statement("write/hold_collection")
 TRY_LOCK = statement("lexical/try_lock")
 COMPACT_WORDS = statement("lexical/compact_words")
 COMPACT_COUNTS = statement("lexical/compact_counts")
@@ -62,16 +64,27 @@ def after_ingest(database: Database, collection: Collection, chunks_written: int
                 f"{owner} now and then: pgbraid lexical refresh {shlex.quote(collection.name)}"
             )
         refresh(link, collection)
-        for index in ("words_gin", "metadata_gin"):
-            link.rows(FLUSH_WORDS_INDEX, index=f"{collection.chunk_table}_{index}")
-        if chunks_written >= max(1000, ANALYZE_FROM * collection.chunks):
-            link.rows(ANALYZE.fill(table=collection.chunk_table))
+        _tidy(link, collection, analyze=chunks_written >= max(1000, ANALYZE_FROM * collection.chunks))
         return None
 
 
+def _tidy(link: Link, collection: Collection, analyze: bool) -> None:
+    """Empty the pending lists of the GIN indexes and gather statistics, unless the tables are gone."""
+    with link.writing():
+        link.rows(HOLD_COLLECTION, collection_id=collection.id)
+        if not link.rows(TABLES_OWNER, chunk_table=collection.chunk_table):
+            return
+        for index in ("words_gin", "metadata_gin"):
+            link.rows(FLUSH_WORDS_INDEX, index=f"{collection.chunk_table}_{index}")
+        if analyze:
+            link.rows(ANALYZE.fill(table=collection.chunk_table))
+
+
 def _owner(link: Link, collection: Collection) -> tuple[str, bool]:
-    """The role that owns a collection's tables, and whether this one may act as it."""
+    """The role that owns a collection's tables, and whether this one may act as it. Raises NoSuchCollection."""
     rows = link.rows(TABLES_OWNER, chunk_table=collection.chunk_table)
+    if not rows:
+        catalog.collection(link, collection.name)
     return (rows[0]["owner"], rows[0]["allowed"]) if rows else ("their owner", False)
 
 
@@ -92,11 +105,14 @@ def refresh(link: Link, collection: Collection, tolerance: float = TOLERANCE) ->
     (a share).
     """
     with link.writing(upkeep=True):
+        link.rows(HOLD_COLLECTION, collection_id=collection.id)
         if not (link.rows(TRY_LOCK, collection_id=collection.id))[0]["taken"]:
             return Refreshed(done=False)
         link.rows(COMPACT_WORDS, collection_id=collection.id)
         link.rows(COMPACT_COUNTS, collection_id=collection.id)
-        drift = (link.rows(DRIFT, collection_id=collection.id))[0]
+        drift = next(iter(link.rows(DRIFT, collection_id=collection.id)), None)
+        if drift is None:  # dropped meanwhile
+            return Refreshed(done=False)
         stored, current = drift["stored"], drift["current"] or 0.0
         moved = current > 0 and abs(stored / current - 1) > tolerance
         if moved:
