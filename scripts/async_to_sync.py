@@ -29,6 +29,7 @@ WORDS = {
     "asynccontextmanager": "contextmanager",
     "asyncio": "threading",
     "in_executor": "directly",
+    "this_loop": "this_process",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
     "aread": "read",

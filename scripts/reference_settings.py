@@ -18,7 +18,7 @@ PROCESS = {
     "pool_min": "Connections kept open.",
     "pool_max": "Connections at most, in one process.",
     "prepare_threshold": "psycopg's, for the connections of the pool.",
-    "threads": "Of the models.",
+    "threads": "Of torch, in the whole process, once a model that needs it was loaded.",
     "connect_timeout": "Seconds to wait for a connection.",
 }
 EMBEDDER = {

@@ -1,6 +1,6 @@
-"""Where model work runs:
+"""Where work runs: model work on the caller's thread, or for async callers in one bounded executor, never on the loop;
 
-on the caller's thread, or for async callers in one bounded executor, never on the event loop.
+and to which process and which event loop belongs what is held between two calls.
 """
 
 from __future__ import annotations
@@ -12,7 +12,24 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T")
+Place = tuple[int, asyncio.AbstractEventLoop | None]
 _executors: dict[int, ThreadPoolExecutor] = {}
+
+
+def this_process() -> Place:
+    """Where a caller without an event loop is."""
+    return os.getpid(), None
+
+
+def this_loop() -> Place:
+    """Where a caller in an event loop is: what waits in one loop cannot be used in another."""
+    return os.getpid(), asyncio.get_running_loop()
+
+
+def is_left(place: Place) -> bool:
+    """Whether nobody comes back there: it is in another process, since this one was forked, or its loop has ended."""
+    pid, loop = place
+    return pid != os.getpid() or (loop is not None and loop.is_closed())
 
 
 def directly(work: Callable[..., T], *arguments: object) -> T:

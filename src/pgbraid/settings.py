@@ -30,7 +30,8 @@ class Settings(BaseModel):
 
     `dsn` is None when the embedded server in `server_dir` is meant. `prepare_threshold` is psycopg's: how often a
     statement is seen before it is prepared; None never prepares, which is right behind a pooler in transaction mode.
-    `threads` is for the models; None leaves the choice to torch. `connect_timeout` is in seconds.
+    `threads` is how many torch takes, in the whole process, once a transformer or a cross-encoder was loaded; None
+    leaves torch as it is. Other models are not touched by it. `connect_timeout` is in seconds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

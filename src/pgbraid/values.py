@@ -82,7 +82,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did. Counts are documents unless they say chunks."""
+    """What an ingest did. Counts are documents unless they say chunks; `notes` say what was left out, and why."""
 
     collection: str
     seen: int = 0
@@ -95,6 +95,7 @@ class IngestReport:
     rejected: tuple[Rejected, ...] = ()
     cleaned: tuple[Rejected, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 # ── what a collection is ───────────────────────────────────────────────────────────────────────────────────

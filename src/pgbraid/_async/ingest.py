@@ -45,6 +45,7 @@ class _Tally:
     embedded: int = 0
     rejected: list[Rejected] = field(default_factory=list)
     cleaned: list[Rejected] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def report(self, milliseconds: Mapping[str, float]) -> IngestReport:
         return IngestReport(
@@ -58,6 +59,7 @@ class _Tally:
             embedded=self.embedded,
             rejected=tuple(self.rejected),
             cleaned=tuple(self.cleaned),
+            notes=tuple(self.notes),
             milliseconds=milliseconds,
         )
 
@@ -102,7 +104,8 @@ async def ingest(
             progress(work.tally.report(work.clock.finish()))
     if work.tally.chunks_written:
         with work.clock.stage("upkeep"):
-            await upkeep.after_ingest(database, collection, work.tally.chunks_written)
+            left_out = await upkeep.after_ingest(database, collection, work.tally.chunks_written)
+        work.tally.notes += [left_out] if left_out else []
     return work.tally.report(work.clock.finish())
 
 

@@ -73,6 +73,8 @@ def print_report(report: IngestReport) -> None:
     out.print(f"{report.collection}: {summary(report)}", soft_wrap=True)
     spent = " · ".join(f"{name} {ms:,.0f} ms" for name, ms in report.milliseconds.items())
     out.print(spent, style="dim", soft_wrap=True)
+    for line in report.notes:
+        note(line)
     for word, items in (("cleaned", report.cleaned), ("rejected", report.rejected)):
         for item in items[:SHOWN]:
             note(f"{word} {item.external_id}: {item.reason}")
