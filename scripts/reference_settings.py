@@ -39,6 +39,7 @@ COLLECTION = {
     "index": "Its HNSW index.",
     "k1": "BM25: how soon repeating a word stops counting.",
     "b": "BM25: how much the length of a chunk counts.",
+    "tenants": "Whether it keeps tenants apart, by row policies.",
 }
 CHUNKING = {
     "tokens": "Of a chunk at most, in the embedder's own tokens.",
@@ -69,6 +70,7 @@ PROFILE = {
     "candidates": "Hits that each branch gives: 1 to 100000.",
     "fusion": "How hits of several branches are added up.",
     "rrf_k": "The constant of `rrf`: 1 to 10000.",
+    "evidence_weight": "Where several collections are asked: what it counts that one of them matches the words better.",
     "dense_weight": "Of the dense branches: 0 to 1000; 0 leaves them out.",
     "lexical_weight": "Of the lexical branches: 0 to 1000; 0 leaves them out.",
     "dense_threshold": "Hits below it do not take part. The score is the cosine, the inner product, or minus the "

@@ -3,7 +3,7 @@
 -- param collection   bigint
 -- param document_ids bigint[]
 -- param with_text    boolean    false leaves the text out: the reranker reads chunks only
--- row   collection_id, document_id, external_id, title, text, metadata
+-- row   collection_id, document_id, external_id, title, text, metadata, hash
 -- hole  document relation
 
 SELECT
@@ -12,7 +12,8 @@ SELECT
     document.external_id,
     document.title,
     CASE WHEN %(with_text)s::boolean THEN document.text END AS text,
-    document.metadata
+    document.metadata,
+    document.hash
 FROM (
     /*wanted*/
     SELECT DISTINCT

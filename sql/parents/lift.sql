@@ -2,7 +2,7 @@
 -- exist comes back as a row without a document instead of not at all.
 -- param collections  bigint[]
 -- param document_ids bigint[]
--- row   place, collection_id, document_id, external_id, title, text, metadata
+-- row   place, collection_id, document_id, external_id, title, text, metadata, hash
 
 WITH wanted AS MATERIALIZED (
     SELECT
@@ -21,7 +21,8 @@ parent AS (
         document.external_id,
         document.title,
         document.text,
-        document.metadata
+        document.metadata,
+        document.hash
     FROM pgbraid.document AS document
     INNER JOIN wanted ON document.collection_id = wanted.collection_id AND document.id = wanted.document_id
     /*end*/
@@ -34,7 +35,8 @@ SELECT
     parent.external_id,
     parent.title,
     parent.text,
-    parent.metadata
+    parent.metadata,
+    parent.hash
 FROM wanted
 LEFT JOIN parent ON wanted.collection_id = parent.collection_id AND wanted.document_id = parent.document_id
 ORDER BY wanted.place

@@ -21,7 +21,8 @@ WITH part AS MATERIALIZED (
         chunk.ordinal
     FROM /*chunk*/ pgbraid.chunk AS chunk
     WHERE
-        chunk.tenant = %(tenant)s::text
+        chunk.collection_id = %(collection)s::bigint
+        AND chunk.tenant = %(tenant)s::text
         AND (%(filter)s::jsonpath IS NULL OR chunk.metadata @@ %(filter)s::jsonpath)
     LIMIT %(exact_below)s::integer + 1
 ),
@@ -56,6 +57,7 @@ near AS (
         FROM /*chunk*/ pgbraid.chunk AS chunk
         WHERE
             (SELECT count(*) FROM part) > %(exact_below)s::integer
+            AND chunk.collection_id = %(collection)s::bigint
             AND chunk.tenant = %(tenant)s::text
             AND (%(filter)s::jsonpath IS NULL OR chunk.metadata @@ %(filter)s::jsonpath)
         ORDER BY

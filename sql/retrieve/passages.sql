@@ -5,7 +5,7 @@
 -- param fused_document    bigint[]
 -- param fused_ordinal     integer[]
 -- param fused_score       float8[]
--- row   place, collection_id, document_id, external_id, title, text, metadata, chunks, branches, found
+-- row   place, collection_id, document_id, external_id, title, text, metadata, hash, chunks, branches, found
 
 WITH fused AS MATERIALIZED (
     /*fused*/
@@ -57,7 +57,8 @@ parent AS MATERIALIZED (
         document.external_id,
         document.title,
         document.text,
-        document.metadata
+        document.metadata,
+        document.hash
     FROM pgbraid.document AS document
     INNER JOIN (SELECT DISTINCT fused.collection_id, fused.document_id FROM fused) AS wanted
         ON document.collection_id = wanted.collection_id AND document.id = wanted.document_id
@@ -101,6 +102,7 @@ SELECT
     parent.title,
     parent.text,
     parent.metadata,
+    parent.hash,
     passage.chunks,
     passage.branches,
     passage.found

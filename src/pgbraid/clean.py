@@ -1,4 +1,4 @@
-"""Makes a document storable, says what was changed, and names it by its content.
+"""Makes a document storable and says what was changed.
 
 PostgreSQL's text cannot hold NUL bytes, UTF-8 cannot hold half a surrogate pair, and jsonb knows neither dates nor
 NaN. What can be put right without guessing is put right and noted; what cannot is refused with the key that is
@@ -8,12 +8,10 @@ and storing are left to other rooms.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -21,7 +19,7 @@ from typing import Any
 from uuid import UUID
 
 from pgbraid.errors import BadDocument
-from pgbraid.values import Chunk, Document, Heading, Json
+from pgbraid.values import Document, Heading, Json
 
 MAX_ID_BYTES = 1024  # an identity is part of an index entry, whose limit is about 2,700 bytes
 MAX_NESTING = 32
@@ -266,40 +264,3 @@ def _moved(before: str, after: str, headings: Iterable[Heading]) -> tuple[Headin
 
 
 # ── names by content ───────────────────────────────────────────────────────────────────────────────────────
-
-
-def document_hash(doc: Document) -> bytes:
-    """32 bytes (SHA-256) that change when title, text, format, metadata or headings of a cleaned document change.
-
-    Identity is not part of it. Raises `BadDocument` when the metadata is not JSON: clean the document first.
-    """
-    return _sha256(_document_parts(doc))
-
-
-def chunk_hash(chunk: Chunk) -> bytes:
-    """32 bytes (SHA-256) of what the embedder reads: equal hashes may share a vector."""
-    return hashlib.sha256(chunk.embedded_text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _document_parts(doc: Document) -> Iterator[str]:
-    yield "pgbraid document 1"
-    yield doc.title
-    yield doc.text
-    yield doc.format
-    try:
-        yield json.dumps(dict(doc.metadata), sort_keys=True, separators=(",", ":"), allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise BadDocument(f"document {doc.external_id!r}: metadata is not JSON ({error}); clean it first.") from error
-    yield "found by format" if doc.headings is None else f"{len(doc.headings)} headings"
-    for heading in doc.headings or ():
-        yield f"{heading.level} {heading.start} {heading.title}"
-
-
-def _sha256(parts: Iterable[str]) -> bytes:
-    """Every part is preceded by its length, so that no two lists of parts give the same bytes."""
-    digest = hashlib.sha256()
-    for part in parts:
-        encoded = part.encode("utf-8", "surrogatepass")
-        digest.update(len(encoded).to_bytes(8, "big"))
-        digest.update(encoded)
-    return digest.digest()

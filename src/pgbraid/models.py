@@ -1,14 +1,12 @@
-"""The models of this process:
-
-embedders and rerankers by name, loaded when first needed, checked against the catalogue.
-"""
+"""The models of this process, by name: loaded when first needed, checked against the catalogue."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
-from pgbraid.errors import EmbedderMismatch, NoSuchEmbedder
+from pgbraid.errors import EmbedderMismatch, ModelError, NoSuchEmbedder, PgbraidError
 from pgbraid.values import Embedder, EmbedderRecord, Reranker
 
 
@@ -92,6 +90,17 @@ class Models:
 
         if self._threads is not None:
             embed.limit_threads(self._threads)
+
+
+@contextmanager
+def calling(what: str) -> Iterator[None]:
+    """Whatever a model raises becomes ModelError, for it may be anybody's code."""
+    try:
+        yield
+    except PgbraidError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{what} failed: {type(error).__name__}: {error}") from error
 
 
 def check_fingerprint(record: EmbedderRecord, embedder: Embedder) -> None:

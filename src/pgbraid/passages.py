@@ -13,18 +13,22 @@ from pgbraid.values import BranchScore, MatchedChunk, Passage
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A passage on its way: with its keys, and the context of its best chunk for the reranker."""
+    """A passage on its way.
+
+    With it its keys, its best chunk in context for the reranker, and the hash of the document that its chunks are of.
+    """
 
     passage: Passage
     key: tuple[int, int]
     best_text: str
+    hash: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What the statement gave:
+    """What the statement gave: passages in fused order, and by branch number how many hits.
 
-    passages in fused order, and by branch number how many hits and whether they are exact.
+    `exact` is False where an index gave hits, or may have kept some back: one that gave none is not taken for exact.
     """
 
     found: tuple[Found, ...]
@@ -42,11 +46,12 @@ def read_rows(rows: Sequence[Mapping[str, Any]], plan: Plan) -> Retrieved:
     names = {c.id: c.name for c in plan.collections}
     branches = rows[0]["branches"] or [] if rows else []
     present = [row for row in rows if row["external_id"] is not None and row["chunks"][0]["text"] is not None]
-    uses_index = any(b.way in ("index", "adaptive") for b in plan.branches)
+    hits = {number: count for number, count, _ in branches}
+    silent = [b for b in plan.branches if b.number not in hits]
     return Retrieved(
         found=tuple(_found(row, names[row["collection_id"]], plan) for row in present),
-        hits={number: hits for number, hits, _ in branches},
-        exact=all(exact for _, _, exact in branches) if branches else not uses_index,
+        hits=hits,
+        exact=all(exact for _, _, exact in branches) and not any(b.way in ("index", "adaptive") for b in silent),
         documents=rows[0]["found"] if rows else 0,
         gone=len(rows) - len(present),
     )
@@ -66,7 +71,7 @@ def _found(row: Mapping[str, Any], collection: str, plan: Plan) -> Found:
         chunks=chunks,
     )
     text = f"{best['context']}\n{best['text']}" if best["context"] else best["text"]
-    return Found(passage, (row["collection_id"], row["document_id"]), text)
+    return Found(passage, (row["collection_id"], row["document_id"]), text, bytes(row["hash"]))
 
 
 def _chunk(chunk: Mapping[str, Any], plan: Plan) -> MatchedChunk:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pgbraid.clean import chunk_hash, clean_document, document_hash
+from pgbraid.clean import clean_document
 from pgbraid.errors import BadDocument
-from pgbraid.identity import document_id
+from pgbraid.identity import chunk_hash, document_hash, document_id
 from pgbraid.split import split
 from pgbraid.values import Chunk, Chunking, Document, Rejected, Tokenizer
 

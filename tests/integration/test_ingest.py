@@ -453,7 +453,6 @@ def test_a_reader_sees_the_old_document_or_the_new_one_and_never_a_mix(own: str)
         consistent(own, writer)
 
 
-@pytest.mark.xfail(reason="the text is read one snapshot after its chunks when there is a reranker")
 def test_a_document_changed_while_it_is_reranked_is_no_mix_either(braid: Braid, own: str) -> None:
     with pgbraid.connect(own) as other:
         made_of(braid)

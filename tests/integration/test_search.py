@@ -397,7 +397,6 @@ def test_nothing_of_the_callers_is_changed(braid: Braid) -> None:
     assert (metadata, chosen, names) == before
 
 
-@pytest.mark.xfail(reason="a wrong name is taken for a reranker that failed")
 @pytest.mark.parametrize("name", ["cross-encoder", "nonsense", "maxsim:nobody"])
 def test_a_reranker_that_does_not_exist_is_refused(library: Braid, name: str) -> None:
     with pytest.raises((SettingsError, NoSuchEmbedder)):
@@ -423,7 +422,6 @@ class Raising:
         raise KeyError("pair")
 
 
-@pytest.mark.xfail(reason="only errors of pgbraid's own are caught in a search")
 def test_whatever_a_registered_model_raises_is_a_failed_part(braid: Braid) -> None:
     braid.register_embedder("r", Raising())
     braid.add_embedder(EmbedderRecord("r", "callable", "r", 4))

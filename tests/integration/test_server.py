@@ -202,7 +202,7 @@ def test_an_environment_meant_for_another_server_does_not_lead_astray(
 
 
 def test_psql_is_opened_on_a_directory(place: Path) -> None:
-    with pytest.raises(ServerError, match="pgbraid server up"):
+    with pytest.raises(ServerError, match="pgbraid up"):
         server.psql_command(place)
     server.up(place)
     done = subprocess.run(

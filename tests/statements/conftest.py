@@ -116,7 +116,8 @@ def _counted(place: Place) -> Place:
 def _seed(place: Place, chunks: int, hundredth: str) -> None:
     """Rows without a vector index; every hundredth document is the tenant `hundredth`'s."""
     sizes = {"chunks": chunks, "vocabulary": VOCABULARY, "clusters": CLUSTERS, "dimensions": DIMENSIONS}
-    values = {"collection": place.collection.id, "hundredth": hundredth, **sizes}
+    first = 10_000 * (place.collection.id - 1)  # words of two collections have different ids
+    values = {"collection": place.collection.id, "hundredth": hundredth, "first": first, **sizes}
     with psycopg.connect(place.dsn) as connection:
         for text in _SEED.split(";\n"):
             text = text.replace("DOCUMENTS", f"pgbraid.{place.collection.document_table}")
@@ -153,13 +154,13 @@ FROM (
     SELECT
         n,
         string_agg(repeat('w' || id || ' ', times::integer), '' ORDER BY id) AS text,
-        '{' || string_agg(id || ':' || (times * 2.2 / (times + 1.2))::real, ',') || '}/1000000000' AS terms
+        '{' || string_agg(%(first)s + id || ':' || (times * 2.2 / (times + 1.2))::real, ',') || '}/1000000000' AS terms
     FROM said
     GROUP BY n
 ) AS said
 INNER JOIN near USING (n);
 INSERT INTO pgbraid.lexeme (collection_id, id, word, chunks)
-SELECT %(collection)s, id, 'w' || id, count(*) FROM said GROUP BY id;
+SELECT %(collection)s, %(first)s + id, 'w' || id, count(*) FROM said GROUP BY id;
 INSERT INTO pgbraid.collection_change (collection_id, documents, chunks, length)
 VALUES (%(collection)s, %(chunks)s / 2, %(chunks)s, %(chunks)s * 16);
 UPDATE pgbraid.collection SET average_length = 16 WHERE id = %(collection)s

@@ -30,6 +30,7 @@ RUN = (
     ("catalog/create_chunk_table", "catalog/enable_row_security", "catalog/create_tenant_policy"),
     ("catalog/create_chunk_table", "catalog/create_upkeep_policy", "catalog/drop_table"),
     ("catalog/create_document_table", "catalog/detach_document_table"),
+    ("catalog/create_chunk_table", "catalog/refuse_tenants"),
 )
 UTILITIES = {name for names in RUN for name in names}
 

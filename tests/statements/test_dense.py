@@ -31,6 +31,7 @@ Rows = list[tuple[Any, ...]]
 def _rows(connection: Any, large: Any, way: str, vector: str, filter_: Any = None, **changed: Any) -> Rows:
     asked = large.fill(statement(f"retrieve/dense_{way}"))
     params = {
+        "collection": large.collection.id,
         "tenant": "",
         "vector": vector,
         "base": 1.0,

@@ -18,6 +18,7 @@ import pgbraid
 from pgbraid import Braid, CollectionSpec, Document, EmbedderRecord, SearchResult
 from pgbraid.db.statements import statement
 from pgbraid.server import psql_command, psql_environment
+from pgbraid.values import MatchedChunk
 
 TEXTS = {
     "o'brien": 'The customer O\'Brien asked about 100% cotton and $1 shirts; he wrote \\d and "quoted" it.',
@@ -52,7 +53,7 @@ def braid(made: Any, template: str) -> Iterator[Braid]:
     with made(template) as dsn, pgbraid.connect(dsn) as braid:
         braid.add_embedder(EmbedderRecord("words", "hashing", "words", 64))
         for name, tenant in (("notes", ""), ('it\'s "notes"', ""), ("theirs", "o'b\\rien")):
-            braid.create_collection(CollectionSpec(name, "words"))
+            braid.create_collection(CollectionSpec(name, "words", tenants=bool(tenant)))
             documents = [Document(i, f"{text} {name}", metadata=METADATA, tenant=tenant) for i, text in TEXTS.items()]
             assert not braid.ingest(name, documents).rejected
         yield braid
@@ -78,9 +79,13 @@ def _psql(braid: Braid, text: str, tenant: str = "") -> list[dict[str, str]]:
 def _seen(result: SearchResult) -> list[Any]:
     """What a result says, in the words of the statement's rows."""
     return [
-        (p.external_id, [(c.ordinal, c.text, c.fused_score, [b.score for b in c.branches]) for c in p.chunks])
-        for p in result.passages
+        (p.external_id, [(c.ordinal, c.text, c.fused_score, _scores(c)) for c in p.chunks]) for p in result.passages
     ]
+
+
+def _scores(chunk: MatchedChunk) -> list[float]:
+    """What the branches gave; the evidence is a column of its own in the rows."""
+    return [branch.score for branch in chunk.branches if branch.branch != "evidence"]
 
 
 def _printed(rows: list[dict[str, str]]) -> list[Any]:

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pgbraid.clean import chunk_hash, clean_document, clean_metadata, clean_text, document_hash
+from pgbraid.clean import clean_document, clean_metadata, clean_text
 from pgbraid.errors import BadDocument
-from pgbraid.values import Chunk, Document, Heading
+from pgbraid.values import Document, Heading
 
 ANY_TEXT = st.text(st.characters() | st.sampled_from("\r\n\x00") | st.characters(categories=["Cs"]))
 
@@ -205,31 +205,3 @@ def test_headings_still_point_at_their_lines_after_cleaning(bodies: list[str]) -
     assert cleaned.headings is not None
     for i, heading in enumerate(cleaned.headings):
         assert cleaned.text[heading.start :].startswith(f"@{i}@\n")
-
-
-def test_the_document_hash_changes_with_every_part_but_not_with_key_order_or_identity() -> None:
-    doc = Document("d", "text", "title", {"a": 1, "b": [1.5, "x"]})
-    same = Document("e", "text", "title", MappingProxyType({"b": [1.5, "x"], "a": 1}), tenant="t")
-    others = [
-        Document("d", "texts", "title", {"a": 1, "b": [1.5, "x"]}),
-        Document("d", "text", "titles", {"a": 1, "b": [1.5, "x"]}),
-        Document("d", "ttext", "itle", {"a": 1, "b": [1.5, "x"]}),
-        Document("d", "text", "title", {"a": "1", "b": [1.5, "x"]}),
-        Document("d", "text", "title", {"a": 1, "b": [1.5, "x"]}, format="markdown"),
-        Document("d", "text", "title", {"a": 1, "b": [1.5, "x"]}, headings=()),
-        Document("d", "text", "title", {"a": 1, "b": [1.5, "x"]}, headings=(Heading(1, "text", 0),)),
-        Document("d", "text", "title", {"a": 1, "b": [1.5, "x"]}, headings=(Heading(2, "text", 0),)),
-    ]
-    assert document_hash(doc) == document_hash(same)
-    assert len({document_hash(doc), *map(document_hash, others)}) == 1 + len(others)
-    assert len(document_hash(doc)) == 32
-
-
-def test_hashing_metadata_that_was_not_cleaned_is_refused() -> None:
-    with pytest.raises(BadDocument, match="clean it first"):
-        document_hash(Document("d", "x", metadata={"when": date(2026, 1, 1)}))
-
-
-def test_the_chunk_hash_is_of_what_the_embedder_reads() -> None:
-    assert chunk_hash(Chunk(0, 0, 1, "x")) == chunk_hash(Chunk(5, 7, 8, "x", ("h",)))
-    assert chunk_hash(Chunk(0, 0, 1, "x")) != chunk_hash(Chunk(0, 0, 1, "x", context="title"))

@@ -14,7 +14,7 @@ from pgbraid.compose import Composed, branch_statements, compose, compose_lift
 from pgbraid.db.statements import Statement, parameters, statement
 from pgbraid.filters import compile_filter
 from pgbraid.lexical import LexicalQuery
-from pgbraid.plan import Plan, make_plan, with_options
+from pgbraid.plan import EVIDENCE_FLOOR, Plan, make_plan, with_options
 from pgbraid.values import Chunking, Collection, EmbedderRecord, Metric, Profile, VectorIndex
 
 pglast = pytest.importorskip("pglast")
@@ -110,9 +110,9 @@ def test_each_embedder_gets_its_own_vector_operator_and_base() -> None:
 
 
 def test_a_vector_is_written_so_that_every_float_comes_back() -> None:
-    text = compose(plan(collection(1)), VECTORS, "public").params["vector_1"]
-    read = np.array([float(x) for x in text[1:-1].split(",")], dtype=np.float32)
-    assert np.array_equal(read, VECTORS[1])
+    vector = np.array([0.1, -2.5, 1e-8, 3, 1 / 3, 16_777_217, 1.1754944e-38, -3.4028235e38], dtype=np.float32)
+    text = compose(plan(collection(1)), VECTORS | {1: vector}, "public").params["vector_1"]
+    assert np.array_equal(np.array(text[1:-1].split(","), dtype=np.float32), vector)
 
 
 def test_statements_name_the_tables_of_their_collections_and_no_others() -> None:
@@ -142,9 +142,10 @@ def test_the_same_plan_gives_the_same_text() -> None:
     assert compose(search, VECTORS, "public") == compose(search, VECTORS, "public")
 
 
-def test_priors_are_bound_in_the_order_of_their_collections() -> None:
-    made = compose(plan(collection(1), collection(2), priors={2: -0.7, 1: -0.2}), VECTORS, "public")
-    assert (made.params["prior_collection"], made.params["prior_score"]) == ([2, 1], [-0.7, -0.2])
+def test_the_weight_of_evidence_and_its_branches_are_bound() -> None:
+    made = compose(plan(collection(1), collection(2), options={"evidence_weight": 2.5}), VECTORS, "public")
+    bound = [made.params[f"evidence_{name}"] for name in ("branch", "weight", "floor")]
+    assert bound == [[2, 4], 2.5, EVIDENCE_FLOOR]
 
 
 def test_lifting_reads_each_collections_own_table_and_binds_the_order() -> None:

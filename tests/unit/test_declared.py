@@ -114,7 +114,11 @@ def test_the_mapping_that_was_given_is_left_as_it_was() -> None:
         ),
         ("profiles: {p: {top_k: true}}", SettingsError, "profiles.p: top_k is a whole number"),
         ("profiles: {p: {name: q}}", UnknownOption, "profiles.p: a profile's name is its key"),
-        ("profiles: {p: {dense_threshold: .inf}}", SettingsError, "profiles.p.dense_threshold: a finite number"),
+        (
+            "profiles: {p: {dense_threshold: .inf}}",
+            SettingsError,
+            "profiles.p: dense_threshold is a number, or null for none, not inf",
+        ),
         ("routes: {r: {collections: [a]}}", SettingsError, "routes.r: match is missing"),
         ("routes: {r: {collections: [a], match: {}}}", SettingsError, "routes.r: match needs keywords"),
         ("routes: {r: {collections: [], match: {any: [x]}}}", SettingsError, "routes.r.collections: "),

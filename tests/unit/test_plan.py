@@ -79,19 +79,34 @@ def test_weights_and_thresholds_reach_their_branches() -> None:
 
 
 @pytest.mark.parametrize(
-    ("chunks", "filter_", "tenant", "way"),
+    ("chunks", "filter_", "tenants", "way"),
     [
-        (50_000, None, "", "index"),
-        (10_001, None, "", "index"),
-        (10_000, None, "", "exact"),
-        (0, None, "", "exact"),
-        (50_000, "$.a == 1", "", "adaptive"),
-        (50_000, None, "acme", "adaptive"),
-        (10_000, "$.a == 1", "acme", "exact"),
+        (50_000, None, False, "index"),
+        (10_001, None, False, "index"),
+        (10_000, None, False, "exact"),
+        (0, None, False, "exact"),
+        (50_000, "$.a == 1", False, "adaptive"),
+        (50_000, None, True, "adaptive"),
+        (10_000, "$.a == 1", True, "exact"),
     ],
 )
-def test_the_way_follows_from_size_filter_and_tenant(chunks: int, filter_: str | None, tenant: str, way: str) -> None:
-    assert ways(plan(collection(1, chunks), condition=filter_, tenant=tenant)) == [way, "words"]
+def test_the_way_follows_from_size_filter_and_tenants(
+    chunks: int, filter_: str | None, tenants: bool, way: str
+) -> None:
+    asked = collection(1, chunks, tenants=tenants)
+    assert ways(plan(asked, condition=filter_, tenant="acme")) == [way, "words"]
+
+
+def test_of_several_collections_the_lexical_branches_are_evidence_of_which_has_the_answer() -> None:
+    assert plan(collection(1), collection(2)).evidence_branches == (2, 4)
+    assert plan(collection(1), collection(2), words={1: QUERY}).evidence_branches == (2,)
+
+
+def test_there_is_no_evidence_for_one_collection_without_weight_or_by_other_fusions() -> None:
+    assert plan(collection(1)).evidence_branches == ()
+    for options in ({"evidence_weight": 0}, {"fusion": "rrf"}, {"fusion": "minmax"}):
+        profile = with_options(Profile(), options)
+        assert plan(collection(1), collection(2), profile=profile).evidence_branches == ()
 
 
 def test_where_a_quarter_of_all_rows_is_asked_for_all_are_compared() -> None:
@@ -141,8 +156,8 @@ def test_a_wider_plan_has_more_candidates_and_chooses_its_ways_anew() -> None:
 
 
 def test_what_the_caller_gave_is_kept_in_the_plan() -> None:
-    made = plan(collection(1), tenant="acme", condition="$.a == 1", priors={1: -0.5})
-    assert (made.tenant, made.filter, made.priors) == ("acme", "$.a == 1", {1: -0.5})
+    made = plan(collection(1), tenant="acme", condition="$.a == 1")
+    assert (made.tenant, made.filter) == ("acme", "$.a == 1")
 
 
 def test_no_collections_give_no_branches() -> None:

@@ -132,7 +132,7 @@ def test_by_policy_error_no_match_is_an_error_that_says_what_to_do() -> None:
 def test_by_policy_route_the_default_routes_collections_are_asked_with_its_profile() -> None:
     default = replace(match("rest", "hr", "secret", matched=False, profile="quick"), is_default=True)
     decision = decide([match("code", "tech", matched=False), default], "route", READABLE)
-    assert (decision.chosen, decision.policy, decision.profile) == (("hr",), "names", "quick")
+    assert (decision.chosen, decision.policy, decision.profile) == (("hr",), "route", "quick")
     assert decision.reason == "no route matched, so the default policy 'route' decided: hr"
     assert "secret" not in repr(decision)
 
@@ -140,4 +140,4 @@ def test_by_policy_route_the_default_routes_collections_are_asked_with_its_profi
 def test_a_default_route_whose_collections_may_not_be_read_asks_nothing() -> None:
     default = replace(match("rest", "secret", matched=False), is_default=True)
     decision = decide([default], "route", READABLE)
-    assert (decision.chosen, decision.policy) == ((), "names")
+    assert (decision.chosen, decision.policy) == ((), "route")

@@ -50,6 +50,7 @@ class Run:
     counts: dict[str, int] = field(default_factory=dict)
     trips: int = 0
     composed: Composed | None = None
+    again: bool = False
 
 
 def request(

@@ -14,13 +14,13 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from pgbraid._sync.link import Call, Link, Row
-from pgbraid.clean import storable
 from pgbraid.db.statements import Statement, statement
 from pgbraid.errors import AlreadyExists, CatalogError, NoSuchCollection, NoSuchEmbedder, SettingsError
 from pgbraid.languages import text_config_of
 from pgbraid.lexical import QuestionWord
 from pgbraid.plan import with_options
 from pgbraid.route import RouteMatch
+from pgbraid.spec import check_spec, default_chunking
 from pgbraid.values import Chunking, Collection, CollectionSpec, EmbedderRecord, Profile, VectorIndex
 
 COLLECTIONS = statement("catalog/collections")
@@ -143,7 +143,7 @@ def drop_embedder(link: Link, name: str) -> None:
 def create(link: Link, spec: CollectionSpec) -> Collection:
     """Make a collection: its row, its two tables, their indexes and row policies, in one transaction."""
     record = embedder(link, spec.embedder)
-    chunking = spec.chunking or _default_chunking(record)
+    chunking = spec.chunking or default_chunking(record)
     check_spec(spec, record, chunking)
     with link.writing():
         rows = link.rows(
@@ -168,36 +168,6 @@ def create(link: Link, spec: CollectionSpec) -> Collection:
             raise AlreadyExists(f"There is a collection {spec.name!r} already. Choose another name, or drop that one.")
         _make_tables(link, rows[0]["id"], record, spec)
     return collection(link, spec.name)
-
-
-def _default_chunking(record: EmbedderRecord) -> Chunking:
-    """The embedder may read less than the usual chunk; the title and headings above a chunk need room too."""
-    usual = Chunking()
-    if record.max_tokens and record.max_tokens < usual.tokens + 40:
-        tokens = max(8, record.max_tokens - 40)
-        return Chunking(tokens, min(usual.overlap, tokens // 4))
-    return usual
-
-
-def check_spec(spec: CollectionSpec, record: EmbedderRecord, chunking: Chunking) -> None:
-    """Raise SettingsError for what PostgreSQL or the embedder could not keep."""
-    if not spec.name.strip() or len(spec.name) > 100 or not storable(spec.name):
-        raise SettingsError(f"A collection's name is 1 to 100 characters, not {spec.name!r:.120}")
-    if record.max_tokens and chunking.tokens > record.max_tokens:
-        raise SettingsError(
-            f"Chunks of {chunking.tokens} tokens do not fit embedder {record.name!r}, which reads {record.max_tokens}: "
-            "the rest would not be searched by meaning. Choose fewer tokens."
-        )
-    if chunking.tokens < 8 or not 0 <= chunking.overlap <= chunking.tokens // 2:
-        raise SettingsError(
-            f"Chunks have at least 8 tokens and overlap by at most half, not {chunking.tokens} and {chunking.overlap}"
-        )
-    if spec.index.storage not in ("halfvec", "vector"):
-        raise SettingsError(f"index storage is halfvec or vector, not {spec.index.storage!r}")
-    if spec.index.storage == "vector" and record.dimensions > 2000:
-        raise SettingsError(
-            f"A vector index holds at most 2000 dimensions, {record.name!r} has {record.dimensions}: use halfvec"
-        )
 
 
 def _make_tables(link: Link, collection_id: int, record: EmbedderRecord, spec: CollectionSpec) -> None:

@@ -22,15 +22,16 @@ from pgbraid.compose import compose, compose_lift
 from pgbraid.compute import directly
 from pgbraid.db.statements import Statement, statement
 from pgbraid.errors import (
-    EmbedderMismatch,
+    CatalogError,
     IngestError,
     MissingExtra,
     ModelError,
     PgbraidError,
+    SettingsError,
     StatementFailed,
 )
 from pgbraid.lexical import weigh
-from pgbraid.models import Models
+from pgbraid.models import Models, calling
 from pgbraid.passages import Found, Retrieved, read_rows, with_rerank
 from pgbraid.plan import Plan, make_plan
 from pgbraid.rerank import order
@@ -56,11 +57,19 @@ def search(database: Database, models: Models, request: Request) -> SearchResult
     run = start(database, models, request)
     try:
         return _answer(run)
+    except _Moved as moved:
+        run.notes.append(f"{moved}: asked again")
     except StatementFailed as error:
         if error.sqlstate != UNDEFINED_TABLE:
             raise
         run.notes.append("a collection's tables were exchanged meanwhile: asked again")
-        return _answer(run)
+    run.again = True
+    run.failures.clear()
+    return _answer(run)
+
+
+class _Moved(Exception):
+    """A document that the answer stands on was changed meanwhile."""
 
 
 def _answer(run: Run) -> SearchResult:
@@ -109,7 +118,9 @@ def _embed(run: Run, plan: Plan) -> tuple[dict[int, NDArray[np.float32]], Plan]:
 
 
 def _vector(models: Models, record: EmbedderRecord, question: str) -> NDArray[np.float32]:
-    vector: NDArray[np.float32] = models.embedder(record).embed_queries([question])[0]
+    embedder = models.embedder(record)
+    with calling(f"embedder {record.name!r}"):
+        vector: NDArray[np.float32] = np.asarray(embedder.embed_queries([question])[0])
     if vector.shape != (record.dimensions,) or not np.isfinite(vector).all() or not vector.any():
         raise ModelError(
             f"Embedder {record.name!r} gave no usable vector for the question (shape {vector.shape}, "
@@ -119,9 +130,9 @@ def _vector(models: Models, record: EmbedderRecord, question: str) -> NDArray[np
 
 
 def _retrieve(run: Run, plan: Plan, vectors: Mapping[int, NDArray[np.float32]]) -> tuple[Retrieved, Plan]:
-    """The second trip:
+    """The second trip: one statement.
 
-    one statement. Again with more candidates while documents are missing that may still be there.
+    Again with more candidates while documents are missing that may still be there.
     """
     if not plan.branches:
         return Retrieved((), {}, True, 0, 0), plan
@@ -177,7 +188,7 @@ def _rerank(run: Run, plan: Plan, found: list[Found], embedders: Mapping[str, Em
     try:
         with run.clock.stage("rerank"):
             scored = directly(_reranked, run, plan, best, embedders)
-    except (EmbedderMismatch, MissingExtra):
+    except (CatalogError, MissingExtra, SettingsError):  # asked for what is not there: not a failure on the way
         raise
     except PgbraidError as error:
         run.failures.append(Failure(f"reranker {plan.profile.rerank}", str(error)))
@@ -188,7 +199,8 @@ def _rerank(run: Run, plan: Plan, found: list[Found], embedders: Mapping[str, Em
 
 def _reranked(run: Run, plan: Plan, best: Sequence[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
     reranker = run.models.reranker(plan.profile.rerank or "", embedders)
-    scores = [float(s) for s in reranker.score(run.request.question, [f.best_text for f in best])]
+    with calling(f"reranker {plan.profile.rerank!r}"):
+        scores = [float(s) for s in reranker.score(run.request.question, [f.best_text for f in best])]
     if len(scores) != len(best) or not np.isfinite(scores).all():
         raise ModelError(
             f"Reranker {plan.profile.rerank!r} gave {len(scores)} scores for {len(best)} texts, "
@@ -199,9 +211,9 @@ def _reranked(run: Run, plan: Plan, best: Sequence[Found], embedders: Mapping[st
 
 
 def _lift(run: Run, plan: Plan, found: list[Found]) -> list[Found]:
-    """The third trip:
+    """The third trip: the texts of the documents that are returned, in order.
 
-    the texts of the documents that are returned, in order; one that is gone is counted, not hidden.
+    One that is gone, or has changed since its chunks were read, is counted, not hidden.
     """
     with run.clock.stage("lift"):
         wanted = [f.key for f in found]
@@ -212,10 +224,13 @@ def _lift(run: Run, plan: Plan, found: list[Found]) -> list[Found]:
     lifted = [
         replace(one, passage=replace(one.passage, text=row["text"]))
         for one, row in zip(found, rows, strict=True)
-        if row["external_id"] is not None
+        if row["external_id"] is not None and bytes(row["hash"]) == one.hash
     ]
     if len(lifted) < len(found):
-        run.notes.append(f"{len(found) - len(lifted)} documents were removed while the question was answered")
+        moved = f"{len(found) - len(lifted)} documents were changed or removed while the question was answered"
+        if not run.again:
+            raise _Moved(moved)
+        run.notes.append(moved)
     return lifted
 
 
