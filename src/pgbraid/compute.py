@@ -1,12 +1,13 @@
-"""Where work runs: model work on the caller's thread, or for async callers in one bounded executor, never on the loop;
+"""Where work runs: model work on the caller's thread, or for async callers in one bounded executor, never on the loop.
 
-and to which process and which event loop belongs what is held between two calls.
+Also to which process and which event loop belongs what is held between two calls.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -32,17 +33,23 @@ def is_left(place: Place) -> bool:
     return pid != os.getpid() or (loop is not None and loop.is_closed())
 
 
-def directly(work: Callable[..., T], *arguments: object) -> T:
+def directly(work: Callable[..., T], *arguments: object, stop: threading.Event | None = None) -> T:
     """Do the work now, here."""
     return work(*arguments)
 
 
-async def in_executor(work: Callable[..., T], *arguments: object) -> T:
+async def in_executor(work: Callable[..., T], *arguments: object, stop: threading.Event | None = None) -> T:
     """Do the work in the process's own model thread, and wait without blocking the event loop.
 
-    One thread: the models use several cores by themselves, and two at once only slow each other down.
+    One thread: the models use several cores by themselves, and two at once only slow each other down. When the caller
+    is cancelled, `stop` is set, so that work that looks at it makes room for the next.
     """
-    return await asyncio.get_running_loop().run_in_executor(_executor(), work, *arguments)
+    try:
+        return await asyncio.get_running_loop().run_in_executor(_executor(), work, *arguments)
+    except asyncio.CancelledError:
+        if stop is not None:
+            stop.set()
+        raise
 
 
 def _executor() -> ThreadPoolExecutor:

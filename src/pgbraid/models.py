@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pgbraid.errors import EmbedderMismatch, ModelError, NoSuchEmbedder, PgbraidError
+from pgbraid.rerank.cache import ScoreCache
 from pgbraid.values import Embedder, EmbedderRecord, Reranker
 
 
@@ -14,10 +15,12 @@ class Models:
     """Holds what is loaded. Objects that the application registers by name are used instead of loading.
 
     `threads` is how many torch may take once a model that needs it is loaded; None leaves torch as it is.
+    `scores` keeps the rerank scores of that many pairs.
     """
 
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(self, threads: int | None = None, scores: int = 0) -> None:
         self._threads = threads
+        self.scores = ScoreCache(scores)
         self._lock = threading.Lock()
         self._registered: dict[str, Embedder] = {}
         self._rerankers: dict[str, Reranker] = {}

@@ -41,7 +41,7 @@ class Braid:
 
     def __init__(self, settings: Settings, models: Models | None = None, database: Database | None = None) -> None:
         self.settings = settings
-        self.models = models or Models(settings.threads)
+        self.models = models or Models(settings.threads, settings.rerank_cache)
         self._database = database or Database(settings)
 
     def using(self, connection: Any) -> Self:
