@@ -82,7 +82,11 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did. Counts are documents unless they say chunks."""
+    """What an ingest did. Counts are documents unless they say chunks.
+
+    `resumed` are the documents at the beginning that an interrupted load of the same name had written: they were
+    passed over and count nowhere else.
+    """
 
     collection: str
     seen: int = 0
@@ -95,6 +99,7 @@ class IngestReport:
     rejected: tuple[Rejected, ...] = ()
     cleaned: tuple[Rejected, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
+    resumed: int = 0
 
 
 # ── what a collection is ───────────────────────────────────────────────────────────────────────────────────

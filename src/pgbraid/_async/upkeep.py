@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgbraid._async import indexes
 from pgbraid._async.link import Database, Link
 from pgbraid.db.statements import statement
 from pgbraid.values import Collection
@@ -45,11 +46,13 @@ async def after_ingest(database: Database, collection: Collection, chunks_writte
     async with database.link() as link:
         if link.joins:
             return
+        await indexes.ensure(link, collection)
         await refresh(link, collection)
         for index in ("words_gin", "metadata_gin"):
             await link.rows(FLUSH_WORDS_INDEX, index=f"{collection.chunk_table}_{index}")
         if chunks_written >= max(1000, ANALYZE_FROM * collection.chunks):
-            await link.rows(ANALYZE.fill(table=collection.chunk_table))
+            for table in (collection.document_table, collection.chunk_table):
+                await link.rows(ANALYZE.fill(table=table))
 
 
 async def refresh(link: Link, collection: Collection, tolerance: float = TOLERANCE) -> Refreshed:

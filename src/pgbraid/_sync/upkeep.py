@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pgbraid._sync import indexes
 from pgbraid._sync.link import Database, Link
 from pgbraid.db.statements import statement
 from pgbraid.values import Collection
@@ -47,11 +48,13 @@ def after_ingest(database: Database, collection: Collection, chunks_written: int
     with database.link() as link:
         if link.joins:
             return
+        indexes.ensure(link, collection)
         refresh(link, collection)
         for index in ("words_gin", "metadata_gin"):
             link.rows(FLUSH_WORDS_INDEX, index=f"{collection.chunk_table}_{index}")
         if chunks_written >= max(1000, ANALYZE_FROM * collection.chunks):
-            link.rows(ANALYZE.fill(table=collection.chunk_table))
+            for table in (collection.document_table, collection.chunk_table):
+                link.rows(ANALYZE.fill(table=table))
 
 
 def refresh(link: Link, collection: Collection, tolerance: float = TOLERANCE) -> Refreshed:
