@@ -78,6 +78,8 @@ CREATE TABLE pgbraid.chunk (
 PARTITION BY LIST (collection_id);
 ALTER TABLE ONLY pgbraid.chunk ALTER COLUMN terms SET STORAGE MAIN;
 
+ALTER TABLE ONLY pgbraid.chunk FORCE ROW LEVEL SECURITY;
+
 COMMENT ON TABLE pgbraid.chunk IS 'The child: what is embedded and matched. One partition a collection.';
 
 COMMENT ON COLUMN pgbraid.chunk.start_at IS 'Characters before the chunk in document.text; text is document.text[start_at:end_at].';
@@ -169,6 +171,8 @@ CREATE TABLE pgbraid.document (
     updated_at timestamp with time zone DEFAULT now() NOT NULL
 )
 PARTITION BY LIST (collection_id);
+
+ALTER TABLE ONLY pgbraid.document FORCE ROW LEVEL SECURITY;
 
 COMMENT ON TABLE pgbraid.document IS 'The parent: what a person wrote, what a prompt gets. One partition a collection.';
 
@@ -391,3 +395,11 @@ ALTER TABLE ONLY pgbraid.route_rule
 
 ALTER TABLE ONLY pgbraid.routing
     ADD CONSTRAINT routing_route_fkey FOREIGN KEY (route_id) REFERENCES pgbraid.route(id);
+
+ALTER TABLE pgbraid.chunk ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE pgbraid.document ENABLE ROW LEVEL SECURITY;
+
+CREATE POLICY tenant ON pgbraid.chunk USING ((tenant = COALESCE(current_setting('pgbraid.tenant'::text, true), ''::text))) WITH CHECK ((tenant = COALESCE(current_setting('pgbraid.tenant'::text, true), ''::text)));
+
+CREATE POLICY tenant ON pgbraid.document USING ((tenant = COALESCE(current_setting('pgbraid.tenant'::text, true), ''::text))) WITH CHECK ((tenant = COALESCE(current_setting('pgbraid.tenant'::text, true), ''::text)));

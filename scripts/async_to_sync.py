@@ -31,6 +31,7 @@ WORDS = {
     "beside": "beside_thread",
     "in_executor": "directly",
     "outcome": "outcome_of",
+    "this_loop": "this_process",
     "__aenter__": "__enter__",
     "__aexit__": "__exit__",
     "aread": "read",

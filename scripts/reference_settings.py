@@ -18,7 +18,8 @@ PROCESS = {
     "pool_min": "Connections kept open.",
     "pool_max": "Connections at most, in one process.",
     "prepare_threshold": "psycopg's, for the connections of the pool.",
-    "threads": "Of the models.",
+    "threads": "Of torch, in the whole process, once a model that needs it was loaded.",
+    "rerank_cache": "Pairs of question and text whose rerank scores are kept in memory; 0 keeps none.",
     "connect_timeout": "Seconds to wait for a connection.",
 }
 EMBEDDER = {
@@ -76,8 +77,18 @@ PROFILE = {
     "dense_threshold": "Hits below it do not take part. The score is the cosine, the inner product, or minus the "
     "distance, by the embedder's metric.",
     "lexical_threshold": "Hits below it do not take part, in BM25.",
-    "rerank": "`maxsim:EMBEDDER`, `maxsim:MODEL`, `cross-encoder:MODEL`, or a registered name.",
-    "rerank_top_k": "Documents that are reranked: 1 to 1000.",
+    "rerank": "A registered name, or `maxsim:EMBEDDER`, `maxsim:MODEL`, `cross-encoder:MODEL`, `exits:MODEL`, "
+    "`endpoint:URL`, with options behind a `#`.",
+    "rerank_top_k": "Documents that are reranked: 1 to 1000; not more than `candidates`.",
+    "rerank_reads": "What the reranker reads of a document: its best chunk, every chunk that matched, the best one "
+    "with its neighbours, or the whole.",
+    "rerank_top_m": "A document's score is the mean of its best so many scores: 1 to 100.",
+    "rerank_overflow": "A text that is too long is left without a score, cut, or read in windows of which the best "
+    "counts.",
+    "rerank_blend": "Of the rerank score against the fused one: 0 to 1; none takes the reranker's own.",
+    "rerank_budget_ms": "How long reranking may take; what it does not get to keeps the fused order.",
+    "rerank_on_failure": "What a reranker that fails does to the search.",
+    "rerank_strict": "Whether one text without a score fails the whole reranking.",
 }
 
 
@@ -146,7 +157,7 @@ def _python_kind(hint: Any) -> str:
     kinds = [kind for kind in get_args(hint) if kind is not type(None)]
     if kinds and all(isinstance(kind, str) for kind in kinds):
         return ", ".join(map(code, kinds))
-    words = {"int": "integer", "float": "number", "str": "string"}
+    words = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
     names = [words[kind.__name__] for kind in kinds or [hint]]
     return " or ".join([*names, *(["null"] if kinds else [])])
 

@@ -3,7 +3,8 @@
 -- param collection   bigint
 -- param document_ids bigint[]
 -- param ordinals     integer[]
--- row   collection_id, document_id, ordinal, start_at, end_at, headings, text, context
+-- param neighbours   boolean    whether the reranker reads the chunks before and after too
+-- row   collection_id, document_id, ordinal, start_at, end_at, headings, text, context, around
 -- hole  chunk relation
 
 SELECT
@@ -14,7 +15,18 @@ SELECT
     chunk.end_at,
     chunk.headings,
     chunk.text,
-    chunk.context
+    chunk.context,
+    CASE
+        WHEN %(neighbours)s::boolean THEN (
+            SELECT jsonb_build_array(min(near.start_at), max(near.end_at))
+            FROM /*chunk*/ pgbraid.chunk AS near
+            WHERE
+                near.collection_id = %(collection)s::bigint
+                AND near.tenant = %(tenant)s::text
+                AND near.document_id = chunk.document_id
+                AND near.ordinal BETWEEN chunk.ordinal - 1 AND chunk.ordinal + 1
+        )
+    END AS around
 FROM (
     /*wanted*/
     SELECT

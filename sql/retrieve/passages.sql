@@ -39,7 +39,8 @@ piece AS MATERIALIZED (
         chunk.end_at,
         chunk.headings,
         chunk.text,
-        chunk.context
+        chunk.context,
+        NULL::jsonb AS around
     FROM pgbraid.chunk AS chunk
     INNER JOIN fused
         ON
@@ -78,6 +79,7 @@ passage AS (
                 'headings', piece.headings,
                 'text', piece.text,
                 'context', piece.context,
+                'around', piece.around,
                 'fused_score', fused.fused_score,
                 'prior', fused.prior,
                 'parts', fused.parts

@@ -28,6 +28,8 @@ def connection_of(given: Any) -> psycopg.Connection[Any]:
     if _is(given, "sqlalchemy", "Session", "scoped_session"):
         inner = given.connection().connection.driver_connection
     elif _is(given, "sqlalchemy", "Connection"):
+        if not given.in_transaction():
+            given.begin()  # as its own execute() would: else it does not know that there is something to commit
         inner = given.connection.driver_connection
     elif _is(given, "django", "DatabaseWrapper", "ConnectionProxy") or hasattr(given, "ensure_connection"):
         given.ensure_connection()
@@ -43,6 +45,8 @@ async def async_connection_of(given: Any) -> psycopg.AsyncConnection[Any]:
     if _is(given, "sqlalchemy", "AsyncSession", "async_scoped_session"):
         inner = (await (await given.connection()).get_raw_connection()).driver_connection
     elif _is(given, "sqlalchemy", "AsyncConnection"):
+        if not given.in_transaction():
+            await given.begin()
         inner = (await given.get_raw_connection()).driver_connection
     if not isinstance(inner, psycopg.AsyncConnection):
         raise _unfit(inner)

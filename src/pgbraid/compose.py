@@ -78,6 +78,7 @@ def _shared(plan: Plan) -> dict[str, Any]:
         "candidates": plan.candidates,
         "documents": plan.documents,
         "with_text": plan.with_text,
+        "neighbours": plan.profile.rerank is not None and plan.profile.rerank_reads == "neighbours",
     }
 
 

@@ -1,6 +1,6 @@
-"""Where model work runs:
+"""Where work runs: model work on the caller's thread, or for async callers in one bounded executor, never on the loop.
 
-on the caller's thread, or for async callers in one bounded executor, never on the event loop.
+Also to which process and which event loop belongs what is held between two calls.
 """
 
 from __future__ import annotations
@@ -14,20 +14,43 @@ from typing import TypeVar
 
 T = TypeVar("T")
 THREAD = "pgbraid-model"
+Place = tuple[int, asyncio.AbstractEventLoop | None]
 _executors: dict[int, ThreadPoolExecutor] = {}
 
 
-def directly(work: Callable[..., T], *arguments: object) -> T:
+def this_process() -> Place:
+    """Where a caller without an event loop is."""
+    return os.getpid(), None
+
+
+def this_loop() -> Place:
+    """Where a caller in an event loop is: what waits in one loop cannot be used in another."""
+    return os.getpid(), asyncio.get_running_loop()
+
+
+def is_left(place: Place) -> bool:
+    """Whether nobody comes back there: it is in another process, since this one was forked, or its loop has ended."""
+    pid, loop = place
+    return pid != os.getpid() or (loop is not None and loop.is_closed())
+
+
+def directly(work: Callable[..., T], *arguments: object, stop: threading.Event | None = None) -> T:
     """Do the work now, here."""
     return work(*arguments)
 
 
-async def in_executor(work: Callable[..., T], *arguments: object) -> T:
+async def in_executor(work: Callable[..., T], *arguments: object, stop: threading.Event | None = None) -> T:
     """Do the work in the process's own model thread, and wait without blocking the event loop.
 
-    One thread: the models use several cores by themselves, and two at once only slow each other down.
+    One thread: the models use several cores by themselves, and two at once only slow each other down. When the caller
+    is cancelled, `stop` is set, so that work that looks at it makes room for the next.
     """
-    return await asyncio.get_running_loop().run_in_executor(_executor(), work, *arguments)
+    try:
+        return await asyncio.get_running_loop().run_in_executor(_executor(), work, *arguments)
+    except asyncio.CancelledError:
+        if stop is not None:
+            stop.set()
+        raise
 
 
 def beside_thread(work: Callable[..., T], *arguments: object) -> Future[T]:

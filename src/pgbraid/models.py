@@ -7,13 +7,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pgbraid.errors import EmbedderMismatch, ModelError, NoSuchEmbedder, PgbraidError
+from pgbraid.rerank.cache import ScoreCache
 from pgbraid.values import Embedder, EmbedderRecord, Reranker
 
 
 class Models:
-    """Holds what is loaded. Objects that the application registers by name are used instead of loading."""
+    """Holds what is loaded. Objects that the application registers by name are used instead of loading.
 
-    def __init__(self) -> None:
+    `threads` is how many torch may take once a model that needs it is loaded; None leaves torch as it is.
+    `scores` keeps the rerank scores of that many pairs.
+    """
+
+    def __init__(self, threads: int | None = None, scores: int = 0) -> None:
+        self._threads = threads
+        self.scores = ScoreCache(scores)
         self._lock = threading.Lock()
         self._registered: dict[str, Embedder] = {}
         self._rerankers: dict[str, Reranker] = {}
@@ -69,13 +76,23 @@ class Models:
             raise NoSuchEmbedder(name, embedders)
         else:
             loaded = rerank.load(spec)
+            self._limit_threads()
         with self._lock:
             return self._rerankers.setdefault(spec, loaded)
 
     def _load(self, record: EmbedderRecord) -> Embedder:
         from pgbraid import embed
 
-        return embed.load(record)
+        loaded = embed.load(record)
+        if record.kind == "transformers":
+            self._limit_threads()
+        return loaded
+
+    def _limit_threads(self) -> None:
+        from pgbraid import embed
+
+        if self._threads is not None:
+            embed.limit_threads(self._threads)
 
 
 @contextmanager

@@ -8,19 +8,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pgbraid.plan import Plan
-from pgbraid.values import BranchScore, MatchedChunk, Passage
+from pgbraid.values import BranchScore, MatchedChunk, Passage, Reads
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """A passage on its way.
 
-    With it its keys, its best chunk in context for the reranker, and the hash of the document that its chunks are of.
+    With it its keys, what a reranker reads of it, and the hash of the document that its chunks are of.
     """
 
     passage: Passage
     key: tuple[int, int]
-    best_text: str
+    texts: tuple[str, ...]
     hash: bytes
 
 
@@ -59,7 +59,6 @@ def read_rows(rows: Sequence[Mapping[str, Any]], plan: Plan) -> Retrieved:
 
 def _found(row: Mapping[str, Any], collection: str, plan: Plan) -> Found:
     chunks = tuple(_chunk(chunk, plan) for chunk in row["chunks"] if chunk["text"] is not None)
-    best = row["chunks"][0]
     passage = Passage(
         collection=collection,
         external_id=row["external_id"],
@@ -70,8 +69,23 @@ def _found(row: Mapping[str, Any], collection: str, plan: Plan) -> Found:
         rerank_score=None,
         chunks=chunks,
     )
-    text = f"{best['context']}\n{best['text']}" if best["context"] else best["text"]
-    return Found(passage, (row["collection_id"], row["document_id"]), text, bytes(row["hash"]))
+    texts = _read_by_reranker(row, plan.profile.rerank_reads)
+    return Found(passage, (row["collection_id"], row["document_id"]), texts, bytes(row["hash"]))
+
+
+def _read_by_reranker(row: Mapping[str, Any], reads: Reads) -> tuple[str, ...]:
+    """The best chunk, or every chunk that matched, or the best one with its neighbours, or the whole document."""
+    best, *others = [chunk for chunk in row["chunks"] if chunk["text"] is not None]
+    if reads == "document":
+        return (_under(row["title"], row["text"]),)
+    if reads == "neighbours":
+        start, end = best["around"]
+        return (_under(best["context"], row["text"][start:end]),)
+    return tuple(_under(one["context"], one["text"]) for one in (best, *(others if reads == "chunks" else ())))
+
+
+def _under(above: str, text: str) -> str:
+    return f"{above}\n{text}" if above else text
 
 
 def _chunk(chunk: Mapping[str, Any], plan: Plan) -> MatchedChunk:
@@ -96,8 +110,17 @@ def _chunk(chunk: Mapping[str, Any], plan: Plan) -> MatchedChunk:
     )
 
 
-def with_rerank(found: Found, score: float) -> Found:
-    """The passage with its rerank score beside the others, at the chunk that was scored too."""
-    best, *rest = found.passage.chunks
-    chunks = (replace(best, rerank_score=score), *rest)
-    return replace(found, passage=replace(found.passage, rerank_score=score, chunks=chunks))
+def with_rerank(found: Found, score: float | None, scores: Mapping[str, float], plan: Plan, logit: bool) -> Found:
+    """The passage with its rerank score beside the others, at the chunks that were scored too.
+
+    `scores` has those of single texts; `logit` says whether the sigmoid of a score is a probability.
+    """
+    if score is None:
+        return found
+    chunks = list(found.passage.chunks)
+    if plan.profile.rerank_reads in ("chunk", "chunks"):
+        for place, text in enumerate(found.texts):
+            chunks[place] = replace(chunks[place], rerank_score=scores.get(text))
+    chance = (1 / (1 + math.exp(-score)) if score > -700 else 0.0) if logit else None
+    passage = replace(found.passage, rerank_score=score, rerank_probability=chance, chunks=tuple(chunks))
+    return replace(found, passage=passage)

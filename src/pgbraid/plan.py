@@ -106,7 +106,7 @@ def make_plan(
         tenant=tenant,
         filter=condition,
         words=words,
-        with_text=profile.rerank is None,
+        with_text=profile.rerank is None or profile.rerank_reads in ("neighbours", "document"),
     )
     pools: dict[tuple[str, object], int] = {}
     branches: list[Branch] = []
@@ -153,9 +153,15 @@ def with_options(profile: Profile, options: Mapping[str, Any]) -> Profile:
     return changed
 
 
-_WHOLE = {"top_k": 1000, "candidates": 100_000, "rrf_k": 10_000, "rerank_top_k": 1000}
+_WHOLE = {"top_k": 1000, "candidates": 100_000, "rrf_k": 10_000, "rerank_top_k": 1000, "rerank_top_m": 100}
 _WEIGHTS = ("dense_weight", "lexical_weight", "evidence_weight")
 _THRESHOLDS = ("dense_threshold", "lexical_threshold")
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "fusion": ("zscore", "minmax", "rrf"),
+    "rerank_reads": ("chunk", "chunks", "neighbours", "document"),
+    "rerank_overflow": ("reject", "truncate", "window"),
+    "rerank_on_failure": ("keep_order", "fail"),
+}
 
 
 def check_profile(profile: Profile) -> None:
@@ -166,12 +172,41 @@ def check_profile(profile: Profile) -> None:
         _expect(profile, name, lambda v: _is_number(v) and 0 <= v <= 1000, "a number from 0 to 1000")
     for name in _THRESHOLDS:
         _expect(profile, name, lambda v: v is None or _is_number(v), "a number, or null for none")
-    _expect(profile, "fusion", lambda v: v in ("zscore", "minmax", "rrf"), "zscore, minmax or rrf")
+    for name, choices in _CHOICES.items():
+        _expect(profile, name, lambda v, choices=choices: v in choices, _either(choices))  # type: ignore[misc]
+    _check_rerank(profile)
+    if profile.dense_weight == 0 and profile.lexical_weight == 0:
+        raise SettingsError("dense_weight and lexical_weight are both 0: nothing would be searched")
+
+
+def _check_rerank(profile: Profile) -> None:
     _expect(
         profile, "rerank", lambda v: v is None or (isinstance(v, str) and bool(v.strip())), "the name of a reranker"
     )
-    if profile.dense_weight == 0 and profile.lexical_weight == 0:
-        raise SettingsError("dense_weight and lexical_weight are both 0: nothing would be searched")
+    _expect(profile, "rerank_strict", lambda v: isinstance(v, bool), "true or false")
+    _expect(
+        profile, "rerank_blend", lambda v: v is None or (_is_number(v) and 0 <= v <= 1), "a number from 0 to 1, or null"
+    )
+    _expect(
+        profile,
+        "rerank_budget_ms",
+        lambda v: v is None or (type(v) is int and v >= 1),
+        "a whole number of milliseconds, or null for no limit",
+    )
+    if profile.rerank is None:
+        return
+    if profile.rerank_top_k > profile.candidates:
+        raise SettingsError(
+            f"rerank_top_k is {profile.rerank_top_k}, more than the {profile.candidates} candidates of a branch"
+        )
+    if profile.rerank_reads == "document" and profile.rerank_overflow == "reject":
+        raise SettingsError(
+            "rerank_reads document with rerank_overflow reject leaves out most documents: choose window or truncate"
+        )
+
+
+def _either(words: Sequence[str]) -> str:
+    return f"{', '.join(words[:-1])} or {words[-1]}"
 
 
 def _expect(profile: Profile, name: str, fits: Callable[[Any], bool], what: str) -> None:

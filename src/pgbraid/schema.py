@@ -119,12 +119,14 @@ def sql(start: str = BASE, to: str = "head", vector_schema: str = "public") -> s
     return "\n".join(["BEGIN;\n", *map(part, opening), body, "COMMIT;\n"])
 
 
-def check(connection: Connection[Any]) -> SchemaState:
-    """Whether this database is ready for this version of pgbraid; one or two small queries.
+def check(target: str | Connection[Any]) -> SchemaState:
+    """Whether this database, named by a DSN or reached over a connection, is ready for this version of pgbraid.
 
-    Raises SchemaMissing, SchemaBehind, SchemaAhead, ExtensionUnavailable or SchemaError, each with what to do.
+    One or two small queries. Raises SchemaMissing, SchemaBehind, SchemaAhead, ExtensionUnavailable or SchemaError,
+    each with what to do, and ConnectionLost.
     """
-    facts = _facts(connection)
+    with _connected(target) as connection:
+        facts = _facts(connection)
     _check_server(facts)
     here = _here(facts)
     if here == BASE:
@@ -183,7 +185,8 @@ def _facts(connection: Connection[Any]) -> _Facts:
         role = _quoted(facts.role)
         raise SchemaError(
             f"Role {facts.role!r} may not read the tables of pgbraid in database {facts.database!r}. Ask their owner "
-            f"for: GRANT USAGE ON SCHEMA pgbraid TO {role}; GRANT SELECT ON ALL TABLES IN SCHEMA pgbraid TO {role};"
+            f"for: GRANT USAGE ON SCHEMA pgbraid TO {role}; GRANT SELECT ON pgbraid.alembic_version TO {role}; "
+            "what else a reader needs is in docs/how-to/tenants-and-roles.md."
         )
     row = _run(connection, part("version.sql"), "migrations/version") if facts.readable else None
     return replace(facts, version=row[0] if row else None)

@@ -30,7 +30,9 @@ class Settings(BaseModel):
 
     `dsn` is None when the embedded server in `server_dir` is meant. `prepare_threshold` is psycopg's: how often a
     statement is seen before it is prepared; None never prepares, which is right behind a pooler in transaction mode.
-    `threads` is for the models; None leaves the choice to torch. `connect_timeout` is in seconds.
+    `threads` is how many torch takes, in the whole process, once a transformer or a cross-encoder was loaded; None
+    leaves torch as it is. Other models are not touched by it. `rerank_cache` is of how many pairs of question and text
+    the rerank scores are kept in memory; 0 keeps none. `connect_timeout` is in seconds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -41,6 +43,7 @@ class Settings(BaseModel):
     pool_max: int = Field(default=4, ge=1)
     prepare_threshold: int | None = Field(default=None, ge=0)
     threads: int | None = Field(default=None, ge=1)
+    rerank_cache: int = Field(default=100_000, ge=0)
     connect_timeout: int = Field(default=10, ge=1)
 
     @classmethod

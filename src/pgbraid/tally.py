@@ -23,6 +23,7 @@ class Tally:
     embedded: int = 0
     rejected: list[Rejected] = field(default_factory=list)
     cleaned: list[Rejected] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def report(self, milliseconds: Mapping[str, float]) -> IngestReport:
         return IngestReport(
@@ -36,6 +37,7 @@ class Tally:
             embedded=self.embedded,
             rejected=tuple(self.rejected),
             cleaned=tuple(self.cleaned),
+            notes=tuple(self.notes),
             milliseconds=milliseconds,
             resumed=self.resumed,
         )

@@ -19,6 +19,8 @@ Vectors = NDArray[np.float32]  # shape (n, dimensions)
 Status = Literal["found", "nothing", "failed"]
 Metric = Literal["cosine", "ip", "l2"]
 Fusion = Literal["zscore", "minmax", "rrf"]
+Overflow = Literal["reject", "truncate", "window"]
+Reads = Literal["chunk", "chunks", "neighbours", "document"]
 EMPTY: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -82,7 +84,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did. Counts are documents unless they say chunks.
+    """What an ingest did. Counts are documents unless they say chunks; `notes` say what was left out, and why.
 
     `resumed` are the documents at the beginning that an interrupted load of the same name had written: they were
     passed over and count nowhere else.
@@ -100,6 +102,7 @@ class IngestReport:
     cleaned: tuple[Rejected, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
     resumed: int = 0
+    notes: tuple[str, ...] = ()
 
 
 # ── what a collection is ───────────────────────────────────────────────────────────────────────────────────
@@ -231,6 +234,10 @@ class Profile:
 
     `evidence_weight` counts in z-score fusion over several collections: how much it matters how well a collection's
     best chunk matches the question's words, compared with the best of all collections; 0 for not at all.
+
+    A reranker reads `rerank_reads` of each document, and the document's score is the mean of its best `rerank_top_m`
+    scores. `rerank_overflow` says what becomes of a text that is too long for it. `rerank_budget_ms` is how long it may
+    take; what it did not get to keeps the fused order. `rerank_blend` replaces the reranker's own.
     """
 
     name: str = "default"
@@ -245,6 +252,13 @@ class Profile:
     lexical_threshold: float | None = None
     rerank: str | None = None
     rerank_top_k: int = 30
+    rerank_reads: Reads = "chunk"
+    rerank_top_m: int = 1
+    rerank_overflow: Overflow = "reject"
+    rerank_blend: float | None = None
+    rerank_budget_ms: int | None = None
+    rerank_on_failure: Literal["keep_order", "fail"] = "keep_order"
+    rerank_strict: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +316,10 @@ class MatchedChunk:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A document that came back, with its best chunk's scores and every chunk that matched, best first."""
+    """A document that came back, with its best chunk's scores and every chunk that matched, best first.
+
+    `rerank_score` is as the reranker gave it; `rerank_probability` is its sigmoid where it is a logit.
+    """
 
     collection: str
     external_id: str
@@ -312,6 +329,7 @@ class Passage:
     fused_score: float
     rerank_score: float | None
     chunks: tuple[MatchedChunk, ...]
+    rerank_probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

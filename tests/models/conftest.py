@@ -40,7 +40,7 @@ def _save_tokenizer(folder: Path) -> None:
 
 @pytest.fixture
 def tiny(tmp_path) -> Callable[..., Path]:
-    """Save a tiny BERT of a class into a folder, with more JSON files beside it; give the folder."""
+    """Save a tiny model of a class into a folder, with more JSON files beside it; give the folder."""
     torch = pytest.importorskip("torch", reason="needs the extra models")
     transformers = pytest.importorskip("transformers", reason="needs the extra models")
 
@@ -49,7 +49,8 @@ def tiny(tmp_path) -> Callable[..., Path]:
         folder = tmp_path / name
         sizes = {"hidden_size": WIDTH, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
         every = {"vocab_size": len(VOCABULARY), "max_position_embeddings": LONGEST, "initializer_range": 0.5} | sizes
-        model = getattr(transformers, kind)(transformers.BertConfig(**(every | config)))
+        configured = getattr(transformers, kind.partition("For")[0].removesuffix("Model") + "Config")
+        model = getattr(transformers, kind)(configured(**(every | config)))
         model.save_pretrained(folder)
         _save_tokenizer(folder)
         for file, content in (files or {}).items():

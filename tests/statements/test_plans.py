@@ -190,7 +190,7 @@ KEYED = [
 
 @pytest.mark.parametrize("asked_name", KEYED)
 def test_rows_are_looked_up_by_the_whole_key(asked_name: str, large: Any, connection: Any, vector: str) -> None:
-    ids = {"document_ids": [1, 2, 3], "ordinals": [0, 0, 0], "document_id": 1, "with_text": True}
+    ids = {"document_ids": [1, 2, 3], "ordinals": [0, 0, 0], "document_id": 1, "with_text": True, "neighbours": True}
     asked = large.fill(statement(asked_name))
     params = _params(large, vector, tenant="small", **ids)
     nodes = _explain(connection, asked, params)

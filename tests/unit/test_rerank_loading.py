@@ -60,7 +60,7 @@ def test_a_function_becomes_a_reranker():
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [([1.0], "1 scores for 2 texts"), ([1.0, float("nan")], "place 1"), (None, "no list"), (["x", "y"], "no list")],
+    [([1.0], "1 scores for 2 texts"), ([1.0, 2.0, 3.0], "3 scores"), (None, "no list"), (["x", "y"], "no list")],
 )
 def test_what_a_function_gives_is_checked(given, words):
     with pytest.raises(ModelError, match=words):
@@ -79,7 +79,7 @@ def test_a_blend_of_a_function_must_be_a_share():
 
 @pytest.mark.parametrize("spec", ["", "cross-encoder", "cross-encoder:", "maxsum:x", "models/reranker"])
 def test_a_spec_that_cannot_be_read_names_what_can(spec):
-    with pytest.raises(SettingsError, match=r"cross-encoder, maxsim"):
+    with pytest.raises(SettingsError, match="cross-encoder, endpoint, exits, maxsim"):
         rerank.load(spec)
 
 

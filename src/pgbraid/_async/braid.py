@@ -40,7 +40,7 @@ class AsyncBraid:
 
     def __init__(self, settings: Settings, models: Models | None = None, database: Database | None = None) -> None:
         self.settings = settings
-        self.models = models or Models()
+        self.models = models or Models(settings.threads, settings.rerank_cache)
         self._database = database or Database(settings)
 
     def using(self, connection: Any) -> Self:
@@ -180,7 +180,7 @@ class AsyncBraid:
         """Fold word counts and bring stored weights up to date; `exact` does so for the smallest change."""
         async with self._database.link() as link:
             known = await catalog.collection(link, collection)
-            return await upkeep.refresh(link, known, 0.0 if exact else upkeep.TOLERANCE)
+            return await upkeep.refresh_as_owner(link, known, 0.0 if exact else upkeep.TOLERANCE)
 
     async def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""

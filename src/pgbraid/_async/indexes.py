@@ -18,6 +18,7 @@ BUILD_VECTOR_INDEX = statement("upkeep/build_vector_index")
 REBUILD_INDEX = statement("upkeep/rebuild_index")
 DROP_INDEX = statement("upkeep/drop_index")
 STANDING = statement("upkeep/vector_index")
+HOLD_COLLECTION = statement("write/hold_collection")
 SHORT_WAIT = statement("session/short_wait")
 
 LOCK_NOT_AVAILABLE = "55P03"
@@ -69,6 +70,7 @@ async def put_off(link: Link, collection: Collection) -> bool:
     try:
         async with link.writing():
             await link.rows(SHORT_WAIT)
+            await link.rows(HOLD_COLLECTION, collection_id=collection.id)
             await link.rows(DROP_INDEX.fill(index=name_of(collection.chunk_table)))
     except StatementFailed as error:
         if error.sqlstate != LOCK_NOT_AVAILABLE:

@@ -103,7 +103,8 @@ async def ingest(
         raise
     if work.tally.chunks_written or done:
         with work.clock.stage("upkeep"):
-            await upkeep.after_ingest(database, collection, work.tally.chunks_written)
+            left_out = await upkeep.after_ingest(database, collection, work.tally.chunks_written)
+        work.tally.notes += [left_out] if left_out else []
     await _remember(work, end=True)
     return work.tally.report(work.clock.finish())
 

@@ -1,15 +1,14 @@
 """A connection for the length of one act, and the few ways to run a statement on it.
 
-Our own connections come from a pool that opens when first needed, once per process. A borrowed one keeps its
-transaction: reads leave nothing in it, writes join it.
+Our own connections come from a pool that opens when first needed, one a process and event loop. A borrowed one keeps
+its transaction: reads leave nothing in it, writes join it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,16 +17,19 @@ from psycopg import AsyncConnection, AsyncCursor, AsyncPipeline
 from psycopg.pq import TransactionStatus
 from psycopg.rows import dict_row
 from psycopg.types.json import JsonbLoader
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
+from pgbraid.compute import Place, is_left, this_loop
 from pgbraid.db.failures import translate, translated
+from pgbraid.db.liveness import lost
 from pgbraid.db.statements import Statement, statement
 from pgbraid.db.vectors import vector_dumper
-from pgbraid.errors import ExtensionUnavailable, SettingsError, StatementFailed
+from pgbraid.errors import ConnectionLost, ExtensionUnavailable, SettingsError, StatementFailed
 from pgbraid.settings import Settings
 
 Row = dict[str, Any]
 Call = tuple[Statement, Mapping[str, Any]]
+Pool = AsyncConnectionPool[AsyncConnection[Any]]
 
 FACTS = statement("catalog/facts")
 BEGIN_READ = statement("session/begin_read")
@@ -51,6 +53,9 @@ class Facts:
     citus: bool
 
 
+NOTHING_KNOWN = Facts(0, "", "", "", False)
+
+
 class Link:
     """A connection, whose it is, and how many round trips went over it."""
 
@@ -68,7 +73,6 @@ class Link:
 
     async def read(self, calls: Sequence[Call], tenant: str = "", knobs: Sequence[Statement] = ()) -> list[list[Row]]:
         """The rows of each call, all in one transaction and one round trip; nothing set here outlives it."""
-        self._check_transaction()
         joined = self.joins
         first, last = ([SAVEPOINT], [ROLLBACK_TO_SAVEPOINT, RELEASE_SAVEPOINT]) if joined else ([BEGIN_READ], [COMMIT])
         every: list[Call] = [(s, {}) for s in first] + [(SET_TENANT, {"tenant": tenant})]
@@ -78,7 +82,7 @@ class Link:
         results = await self._pipelined(every, joined)
         return results[skipped : skipped + len(calls)]
 
-    def _check_transaction(self) -> None:
+    def check_transaction(self) -> None:
         """Raise StatementFailed when the caller's transaction has failed already: nothing can be asked in it."""
         if self.connection.info.transaction_status == TransactionStatus.INERROR:
             raise StatementFailed(
@@ -105,19 +109,23 @@ class Link:
             )
             await self._recover(joined)
             raise translate(error, failed) from error
-        except Exception:  # a value that cannot be sent
+        except BaseException:  # a value that cannot be sent, or the caller does not wait any longer
             await self._recover(joined)
             raise
 
     async def _recover(self, joined: bool) -> None:
-        """Leave the connection usable: the caller's transaction as it stood, or none of our own."""
+        """Leave the connection usable: the caller's transaction as it stood, or none of our own.
+
+        A connection that is past that is left as it is: what is raised already says why.
+        """
         if self.connection.closed or self.connection.info.transaction_status == TransactionStatus.IDLE:
             return
-        if not joined:
-            await self.connection.rollback()
-            return
-        await self.connection.execute(ROLLBACK_TO_SAVEPOINT.text.encode())
-        await self.connection.execute(RELEASE_SAVEPOINT.text.encode())
+        with suppress(psycopg.Error):
+            if not joined:
+                await self.connection.rollback()
+                return
+            await self.connection.execute(ROLLBACK_TO_SAVEPOINT.text.encode())
+            await self.connection.execute(RELEASE_SAVEPOINT.text.encode())
 
     @asynccontextmanager
     async def writing(self, tenant: str = "", upkeep: bool = False) -> AsyncIterator[None]:
@@ -169,9 +177,8 @@ class Database:
         self.settings = settings
         self._lent = lent
         self._unwrap = unwrap
-        self._pool: AsyncConnectionPool[AsyncConnection[Any]] | None = None
-        self._pid = 0
-        self._opening: dict[int, asyncio.Lock] = {}
+        self._pools: dict[Place, Pool] = {}
+        self._opening: dict[Place, asyncio.Lock] = {}
         self._facts: dict[str, Facts] = {}
 
     def lend(self, connection: Any, unwrap: Callable[[Any], Any]) -> Database:
@@ -182,33 +189,55 @@ class Database:
 
     @asynccontextmanager
     async def link(self) -> AsyncIterator[Link]:
-        """A connection for one act."""
-        if self._lent is not None and self._unwrap is not None:
-            connection = await self._unwrap(self._lent)
-            yield Link(connection, await self._known(connection, lent=True), borrowed=True)
+        """A connection for one act. Raises ConnectionLost, and StatementFailed in a transaction that has failed."""
+        if self._unwrap is not None:
+            yield await self._linked(await self._unwrap(self._lent), borrowed=True)
             return
         with translated():
             pool = await self._opened()
-            connection = await pool.getconn()
+            connection = await self._taken(pool)
         try:
-            yield Link(connection, await self._known(connection, lent=False), borrowed=False)
+            yield await self._linked(connection, borrowed=False)
         finally:
             await pool.putconn(connection)
 
-    async def _opened(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
-        """The pool of this process.
+    async def _linked(self, connection: AsyncConnection[Any], borrowed: bool) -> Link:
+        with translated():
+            if connection.closed:
+                raise ConnectionLost("The connection that was handed over is closed. Hand over an open one.")
+            Link(connection, NOTHING_KNOWN, borrowed).check_transaction()
+            return Link(connection, await self._known(connection, borrowed), borrowed)
 
-        A pool made before a fork belongs to the parent: it is left alone, never closed here.
-        """
-        pid = os.getpid()
-        async with self._opening.setdefault(pid, asyncio.Lock()):  # one a process: a fork may copy a lock that is held
-            if self._pool is None or self._pid != pid:
+    async def _taken(self, pool: Pool) -> AsyncConnection[Any]:
+        """A connection of the pool, and none that its server has closed meanwhile."""
+        try:
+            connection = await pool.getconn()
+            if lost(connection):
+                await connection.close()
+                await pool.putconn(connection)
+                await self.refresh()
+                connection = await pool.getconn()
+            return connection
+        except PoolTimeout as error:
+            raise ConnectionLost(
+                f"No connection was to be had within {self.settings.connect_timeout} s: the {self.settings.pool_max} "
+                "of this process are all in use (raise pool_max), or the server takes no more."
+            ) from error
+
+    async def _opened(self) -> Pool:
+        """The pool of this place. One made before a fork belongs to the parent: it is forgotten, never closed here."""
+        here = this_loop()
+        async with self._opening.setdefault(here, asyncio.Lock()):  # a fork may copy a lock that is held
+            if here not in self._pools:
                 await self._greet()
-                self._pool, self._pid = await self._new_pool(), pid
-            return self._pool
+                for left in [place for place in (*self._pools, *self._opening) if is_left(place)]:
+                    self._pools.pop(left, None)
+                    self._opening.pop(left, None)
+                self._pools[here] = await self._new_pool()
+            return self._pools[here]
 
-    async def _new_pool(self) -> AsyncConnectionPool[AsyncConnection[Any]]:
-        pool = AsyncConnectionPool(
+    async def _new_pool(self) -> Pool:
+        pool: Pool = AsyncConnectionPool(
             self._dsn,
             kwargs={"autocommit": True, "prepare_threshold": self.settings.prepare_threshold},
             min_size=self.settings.pool_min,
@@ -236,14 +265,19 @@ class Database:
         return self.settings.dsn
 
     async def refresh(self) -> None:
-        """Replace the pool's connections that a server or a network dropped."""
-        if self._pool is not None:
-            await self._pool.check()
+        """Replace the pool's connections that a server or a network dropped.
+
+        Raises ConnectionLost at once when the server is gone.
+        """
+        with translated():
+            if pool := self._pools.get(this_loop()):
+                await self._greet()
+                await pool.check()
 
     async def _known(self, connection: AsyncConnection[Any], lent: bool) -> Facts:
         place = f"{connection.info.host} {connection.info.port} {connection.info.dbname}"
         if place not in self._facts:
-            link = Link(connection, Facts(0, "", "", "", False), borrowed=lent)
+            link = Link(connection, NOTHING_KNOWN, borrowed=lent)
             row = (await link.rows(FACTS))[0]
             if row["vector_schema"] is None:
                 raise ExtensionUnavailable("The extension vector is not in this database. Run: pgbraid schema upgrade")
@@ -251,7 +285,6 @@ class Database:
         return self._facts[place]
 
     async def close(self) -> None:
-        """Close the pool of this process. A lent connection stays open: it is the application's."""
-        pool, self._pool = self._pool, None
-        if pool is not None and self._pid == os.getpid():
+        """Close the pool of this place. A lent connection stays open: it is the application's."""
+        if pool := self._pools.pop(this_loop(), None):
             await pool.close()

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from psycopg.types.json import Jsonb
 
-from pgbraid._async.link import Link, Row
+from pgbraid._async.link import Call, Link, Row
 from pgbraid.db.statements import statement
 from pgbraid.identity import check_tenant, document_id
 from pgbraid.prepare import Prepared
@@ -42,6 +42,7 @@ DROP_CHECKPOINT = statement("write/drop_checkpoint")
 LOCK_DOCUMENTS = statement("write/lock_documents")
 REMOVE_DOCUMENTS = statement("write/remove_documents")
 VECTOR_OID = statement("write/vector_oid")
+HOLD_COLLECTION = statement("write/hold_collection")
 SHOW_DOCUMENT = statement("write/show_document")
 
 
@@ -71,10 +72,13 @@ class Written:
 async def known(link: Link, collection: Collection, tenant: str, ids: Sequence[int]) -> dict[int, Known]:
     """What is stored under these ids."""
     call = KNOWN_DOCUMENTS.fill(document=collection.document_table, chunk=collection.chunk_table)
-    rows = (
-        await link.read([(call, {"collection": collection.id, "tenant": tenant, "document_ids": list(ids)})], tenant)
-    )[0]
+    params = {"collection": collection.id, "tenant": tenant, "document_ids": list(ids)}
+    rows = (await link.read([_held(collection), (call, params)], tenant))[1]
     return {r["id"]: Known(r["external_id"], bytes(r["hash"]), frozenset(map(bytes, r["chunk_hashes"]))) for r in rows}
+
+
+def _held(collection: Collection) -> Call:
+    return HOLD_COLLECTION, {"collection_id": collection.id}
 
 
 class _Stale(Exception):
@@ -94,6 +98,7 @@ async def write(link: Link, collection: Collection, tenant: str, batch: Sequence
 
 async def _write(link: Link, collection: Collection, tenant: str, batch: Sequence[Prepared]) -> Written:
     here = {"collection_id": collection.id, "tenant": tenant}
+    await link.rows(HOLD_COLLECTION, collection_id=collection.id)
     await _stage(link, collection, batch)
     rows = await link.rows(UPSERT_DOCUMENTS.fill(document=collection.document_table), **here)
     ids = [row["id"] for row in rows]
@@ -174,6 +179,7 @@ async def remove(link: Link, collection: Collection, tenant: str, external_ids: 
     here = {"collection_id": collection.id, "tenant": tenant}
     wanted = sorted(document_id(tenant, external_id) for external_id in external_ids)
     async with link.writing(tenant):
+        await link.rows(HOLD_COLLECTION, collection_id=collection.id)
         lock = LOCK_DOCUMENTS.fill(document=collection.document_table)
         ids = [row["id"] for row in await link.rows(lock, **here, document_ids=wanted)]
         if not ids:
@@ -188,7 +194,7 @@ async def show(link: Link, collection: Collection, tenant: str, external_id: str
     check_tenant(collection, tenant)
     call = SHOW_DOCUMENT.fill(document=collection.document_table, chunk=collection.chunk_table)
     params = {"collection": collection.id, "tenant": tenant, "document_id": document_id(tenant, external_id)}
-    rows = (await link.read([(call, params)], tenant))[0]
+    rows = (await link.read([_held(collection), (call, params)], tenant))[1]
     return rows[0] if rows else None
 
 

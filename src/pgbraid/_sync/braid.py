@@ -42,7 +42,7 @@ class Braid:
 
     def __init__(self, settings: Settings, models: Models | None = None, database: Database | None = None) -> None:
         self.settings = settings
-        self.models = models or Models()
+        self.models = models or Models(settings.threads, settings.rerank_cache)
         self._database = database or Database(settings)
 
     def using(self, connection: Any) -> Self:
@@ -182,7 +182,7 @@ class Braid:
         """Fold word counts and bring stored weights up to date; `exact` does so for the smallest change."""
         with self._database.link() as link:
             known = catalog.collection(link, collection)
-            return upkeep.refresh(link, known, 0.0 if exact else upkeep.TOLERANCE)
+            return upkeep.refresh_as_owner(link, known, 0.0 if exact else upkeep.TOLERANCE)
 
     def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""

@@ -38,6 +38,7 @@ ALTER_COLLECTION = statement("catalog/alter_collection")
 DROP_COLLECTION = statement("catalog/drop_collection")
 DETACH_DOCUMENT_TABLE = statement("catalog/detach_document_table")
 DROP_TABLE = statement("catalog/drop_table")
+LOCK_COLLECTION = statement("catalog/lock_collection")
 CREATE_DOCUMENT_TABLE = statement("catalog/create_document_table")
 CREATE_CHUNK_TABLE = statement("catalog/create_chunk_table")
 CREATE_WORDS_INDEX = statement("catalog/create_words_index")
@@ -205,6 +206,7 @@ def drop(link: Link, name: str) -> None:
     """Drop a collection with its documents, words and tables."""
     known = collection(link, name)
     with link.writing():
+        link.rows(LOCK_COLLECTION, collection_id=known.id)
         link.rows(DROP_TABLE.fill(table=known.chunk_table))
         link.rows(DETACH_DOCUMENT_TABLE.fill(table=known.document_table))
         link.rows(DROP_TABLE.fill(table=known.document_table))

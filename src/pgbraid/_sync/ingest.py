@@ -105,7 +105,8 @@ def ingest(
         raise
     if work.tally.chunks_written or done:
         with work.clock.stage("upkeep"):
-            upkeep.after_ingest(database, collection, work.tally.chunks_written)
+            left_out = upkeep.after_ingest(database, collection, work.tally.chunks_written)
+        work.tally.notes += [left_out] if left_out else []
     _remember(work, end=True)
     return work.tally.report(work.clock.finish())
 

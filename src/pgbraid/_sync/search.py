@@ -9,8 +9,10 @@ asked for.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from threading import Event
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +36,7 @@ from pgbraid.lexical import weigh
 from pgbraid.models import Models, calling
 from pgbraid.passages import Found, Retrieved, read_rows, with_rerank
 from pgbraid.plan import Plan, make_plan
-from pgbraid.rerank import order
+from pgbraid.rerank import Scored, Wanted, order, score
 from pgbraid.values import (
     Collection,
     Decision,
@@ -82,6 +84,7 @@ def _answer(run: Run) -> SearchResult:
     found = list(retrieved.found)
     if plan.profile.rerank and found:
         found = _rerank(run, plan, found, {c.embedder.name: c.embedder for c in look.collections})
+    if not plan.with_text and found:
         found = _lift(run, plan, found[: plan.profile.top_k])
     return _result(run, decision, found[: plan.profile.top_k], (plan, retrieved))
 
@@ -185,29 +188,48 @@ def _count(run: Run, plan: Plan, retrieved: Retrieved) -> None:
 def _rerank(run: Run, plan: Plan, found: list[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
     """The best by the reranker's scores. When it fails the fused order stays, and the result says so."""
     best = found[: plan.profile.rerank_top_k]
+    stop = Event()
     try:
         with run.clock.stage("rerank"):
-            scored = directly(_reranked, run, plan, best, embedders)
+            ranked = directly(_reranked, run, plan, best, embedders, stop, stop=stop)
     except (CatalogError, MissingExtra, SettingsError):  # asked for what is not there: not a failure on the way
         raise
     except PgbraidError as error:
+        if plan.profile.rerank_on_failure == "fail":
+            raise
         run.failures.append(Failure(f"reranker {plan.profile.rerank}", str(error)))
         return found
-    run.counts["reranked"] = len(scored)
-    return scored + found[len(best) :]
+    return ranked + found[len(best) :]
 
 
-def _reranked(run: Run, plan: Plan, best: Sequence[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
-    reranker = run.models.reranker(plan.profile.rerank or "", embedders)
-    with calling(f"reranker {plan.profile.rerank!r}"):
-        scores = [float(s) for s in reranker.score(run.request.question, [f.best_text for f in best])]
-    if len(scores) != len(best) or not np.isfinite(scores).all():
-        raise ModelError(
-            f"Reranker {plan.profile.rerank!r} gave {len(scores)} scores for {len(best)} texts, "
-            "or scores that are not numbers."
-        )
-    ranked = order([f.passage.fused_score for f in best], scores, reranker.blend)
-    return [with_rerank(best[i], scores[i]) for i in ranked]
+def _reranked(
+    run: Run, plan: Plan, best: Sequence[Found], embedders: Mapping[str, EmbedderRecord], stop: Event
+) -> list[Found]:
+    profile, name = plan.profile, plan.profile.rerank or ""
+    deadline = None if profile.rerank_budget_ms is None else time.monotonic() + profile.rerank_budget_ms / 1000
+    reranker = run.models.reranker(name, embedders)
+    wanted = Wanted(profile.rerank_overflow, profile.rerank_top_m, profile.rerank_strict, deadline, stop)
+    with calling(f"reranker {name!r}"):
+        scored = score(reranker, run.request.question, [f.texts for f in best], wanted, run.models.scores)
+    _tell(run, plan, scored)
+    blend = reranker.blend if profile.rerank_blend is None else profile.rerank_blend
+    ranked = order([f.passage.fused_score for f in best], scored.scores, blend)
+    logit = getattr(reranker, "gives_logits", False)
+    return [with_rerank(best[i], scored.scores[i], scored.texts, plan, logit) for i in ranked]
+
+
+def _tell(run: Run, plan: Plan, scored: Scored) -> None:
+    """What was scored, and what could not be."""
+    run.counts["reranked"] = sum(one is not None for one in scored.scores)
+    run.counts["rerank texts computed"] = scored.computed
+    run.counts["rerank texts known"] = scored.cached
+    part = f"reranker {plan.profile.rerank}"
+    if scored.refused:
+        reason = next(iter(scored.refused.values()))
+        run.failures.append(Failure(part, f"{len(scored.refused)} texts have no score: {reason}"))
+    if scored.late:
+        budget = plan.profile.rerank_budget_ms
+        run.failures.append(Failure(part, f"{scored.late} texts were not reached in {budget} ms and keep their order"))
 
 
 def _lift(run: Run, plan: Plan, found: list[Found]) -> list[Found]:

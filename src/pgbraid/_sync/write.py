@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from psycopg.types.json import Jsonb
 
-from pgbraid._sync.link import Link, Row
+from pgbraid._sync.link import Call, Link, Row
 from pgbraid.db.statements import statement
 from pgbraid.identity import check_tenant, document_id
 from pgbraid.prepare import Prepared
@@ -44,6 +44,7 @@ DROP_CHECKPOINT = statement("write/drop_checkpoint")
 LOCK_DOCUMENTS = statement("write/lock_documents")
 REMOVE_DOCUMENTS = statement("write/remove_documents")
 VECTOR_OID = statement("write/vector_oid")
+HOLD_COLLECTION = statement("write/hold_collection")
 SHOW_DOCUMENT = statement("write/show_document")
 
 
@@ -73,8 +74,13 @@ class Written:
 def known(link: Link, collection: Collection, tenant: str, ids: Sequence[int]) -> dict[int, Known]:
     """What is stored under these ids."""
     call = KNOWN_DOCUMENTS.fill(document=collection.document_table, chunk=collection.chunk_table)
-    rows = (link.read([(call, {"collection": collection.id, "tenant": tenant, "document_ids": list(ids)})], tenant))[0]
+    params = {"collection": collection.id, "tenant": tenant, "document_ids": list(ids)}
+    rows = (link.read([_held(collection), (call, params)], tenant))[1]
     return {r["id"]: Known(r["external_id"], bytes(r["hash"]), frozenset(map(bytes, r["chunk_hashes"]))) for r in rows}
+
+
+def _held(collection: Collection) -> Call:
+    return HOLD_COLLECTION, {"collection_id": collection.id}
 
 
 class _Stale(Exception):
@@ -94,6 +100,7 @@ def write(link: Link, collection: Collection, tenant: str, batch: Sequence[Prepa
 
 def _write(link: Link, collection: Collection, tenant: str, batch: Sequence[Prepared]) -> Written:
     here = {"collection_id": collection.id, "tenant": tenant}
+    link.rows(HOLD_COLLECTION, collection_id=collection.id)
     _stage(link, collection, batch)
     rows = link.rows(UPSERT_DOCUMENTS.fill(document=collection.document_table), **here)
     ids = [row["id"] for row in rows]
@@ -174,6 +181,7 @@ def remove(link: Link, collection: Collection, tenant: str, external_ids: Sequen
     here = {"collection_id": collection.id, "tenant": tenant}
     wanted = sorted(document_id(tenant, external_id) for external_id in external_ids)
     with link.writing(tenant):
+        link.rows(HOLD_COLLECTION, collection_id=collection.id)
         lock = LOCK_DOCUMENTS.fill(document=collection.document_table)
         ids = [row["id"] for row in link.rows(lock, **here, document_ids=wanted)]
         if not ids:
@@ -188,7 +196,7 @@ def show(link: Link, collection: Collection, tenant: str, external_id: str) -> R
     check_tenant(collection, tenant)
     call = SHOW_DOCUMENT.fill(document=collection.document_table, chunk=collection.chunk_table)
     params = {"collection": collection.id, "tenant": tenant, "document_id": document_id(tenant, external_id)}
-    rows = (link.read([(call, params)], tenant))[0]
+    rows = (link.read([_held(collection), (call, params)], tenant))[1]
     return rows[0] if rows else None
 
 

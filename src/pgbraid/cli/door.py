@@ -76,24 +76,13 @@ def opened(dsn: str | None, directory: Path | None = None) -> Iterator[Braid]:
         settings = settings.model_copy(update={"dsn": started(settings.server_dir)})
         schema.upgrade(settings.dsn or "")
     else:
-        for warning in schema_state(settings.dsn).warnings:
+        for warning in schema.check(settings.dsn).warnings:
             note(f"warning: {warning}")
     braid = Braid(settings)
     try:
         yield braid
     finally:
         braid.close()
-
-
-def schema_state(dsn: str) -> Any:
-    """What `schema.check` says of a database. Raises what it raises."""
-    import psycopg
-
-    from pgbraid import schema
-    from pgbraid.db.failures import translated
-
-    with translated(), psycopg.connect(dsn) as connection:
-        return schema.check(connection)
 
 
 def confirm(question: str, yes: bool, as_json: bool) -> None:

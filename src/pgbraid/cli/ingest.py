@@ -60,12 +60,7 @@ def ingest(
     """
     from pgbraid.cli.sources import progress, rejections, sources
 
-    if price is not None and not dry_run:
-        raise SettingsError("--price is for --dry-run: a load itself has no cost that pgbraid knows.")
-    if dry_run and (rejected or batch_size or restart):
-        raise SettingsError("--rejected, --batch-size and --restart are for a load; --dry-run writes nothing.")
-    if query_dsn and query is None:
-        raise SettingsError("--query-dsn says where --query runs, and there is none.")
+    _check(dry_run, price, query_dsn if query is None else None, [rejected, batch_size, restart or None])
     source = sources(paths or [], format, query)  # before a server is started for a path that is not there
     with opened(dsn) as braid:
         documents = source.documents(query_dsn or braid.settings.dsn or "")
@@ -86,6 +81,16 @@ def ingest(
         raise typer.Exit(IngestError.exit_code)
 
 
+def _check(dry_run: bool, price: float | None, astray_dsn: str | None, for_loads: list[object]) -> None:
+    """Refuse options that would mean nothing."""
+    if price is not None and not dry_run:
+        raise SettingsError("--price is for --dry-run: a load itself has no cost that pgbraid knows.")
+    if dry_run and any(option is not None for option in for_loads):
+        raise SettingsError("--rejected, --batch-size and --restart are for a load; --dry-run writes nothing.")
+    if astray_dsn:
+        raise SettingsError("--query-dsn says where --query runs, and there is none.")
+
+
 def print_rehearsal(found: Rehearsal, price: float | None, as_json: bool) -> None:
     """What a load would do."""
     from dataclasses import asdict
@@ -102,6 +107,8 @@ def print_report(report: IngestReport) -> None:
     out.print(f"{report.collection}: {summary(report)}", soft_wrap=True)
     spent = " · ".join(f"{name} {ms:,.0f} ms" for name, ms in report.milliseconds.items())
     out.print(spent, style="dim", soft_wrap=True)
+    for line in report.notes:
+        note(line)
     for word, items in (("cleaned", report.cleaned), ("rejected", report.rejected)):
         for item in items[:SHOWN]:
             note(f"{word} {item.external_id}: {item.reason}")

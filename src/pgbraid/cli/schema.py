@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pgbraid.cli.door import command, confirm, reachable, schema_state, settings_for
+from pgbraid.cli.door import command, confirm, reachable, settings_for
 from pgbraid.cli.options import AsJson, Dsn, Yes
 from pgbraid.cli.output import facts, note, plain, print_json
 
@@ -27,7 +27,9 @@ def upgrade(
 @command(group)
 def check(dsn: Dsn = None, as_json: AsJson = False) -> None:
     """Say whether the database is ready for this version of pgbraid; the exit code is 5 when it is not."""
-    state = schema_state(reachable(settings_for(dsn)))
+    from pgbraid import schema
+
+    state = schema.check(reachable(settings_for(dsn)))
     print_json(state) if as_json else facts(plain(state) | {"warnings": " ".join(state.warnings) or "none"})
 
 

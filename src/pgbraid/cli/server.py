@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pgbraid.cli.door import command, reachable, schema_state, settings_for
+from pgbraid.cli.door import command, reachable, settings_for
 from pgbraid.cli.options import AsJson, Directory, Dsn
 from pgbraid.cli.output import facts, note, print_json
 
@@ -59,9 +59,10 @@ def status(dsn: Dsn = None, directory: Directory = None, as_json: AsJson = False
 
 
 def _given(dsn: str) -> dict[str, Any]:
+    from pgbraid import schema
     from pgbraid.settings import safe_dsn
 
-    state = schema_state(dsn)
+    state = schema.check(dsn)
     server = f"{state.server_version // 10000}.{state.server_version % 10000}"
     return {"kind": "given", "dsn": safe_dsn(dsn), "version": server, "pgvector": state.vector_version,
             "schema": state.version}  # fmt: skip

@@ -26,7 +26,10 @@ def translate(error: psycopg.Error, statement: Statement | None = None) -> Datab
     name = statement.name if statement else ""
     state = error.sqlstate or ""
     if isinstance(error, psycopg.OperationalError) and (not state or (state[:2] in ("08", "57") and state != "57014")):
-        return ConnectionLost(f"The connection to PostgreSQL cannot be made or was lost: {_short(error)}")
+        return ConnectionLost(
+            f"The connection to PostgreSQL cannot be made or was lost: {_short(error)}. Check that the server runs and "
+            "that the DSN is right; what was not committed was not done and can be tried again."
+        )
     if isinstance(error, pg.InvalidSchemaName) or (
         isinstance(error, pg.UndefinedTable) and "pgbraid.embedder" in str(error)
     ):

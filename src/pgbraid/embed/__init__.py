@@ -6,6 +6,7 @@ nothing of collections or of the database, and importing it loads no model libra
 
 from pgbraid.embed.functions import from_callable
 from pgbraid.embed.loading import KINDS, describe, load
+from pgbraid.embed.threads import limit_threads
 from pgbraid.embed.vectors import check_vectors
 
-__all__ = ["KINDS", "check_vectors", "describe", "from_callable", "load"]
+__all__ = ["KINDS", "check_vectors", "describe", "from_callable", "limit_threads", "load"]

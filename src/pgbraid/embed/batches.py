@@ -17,7 +17,7 @@ BUDGET = 4096  # padded tokens in one forward: more gains nothing on a CPU and c
 MOST = 64  # rows in one forward
 
 # Two forwards at once share the cores badly: each brings a team of threads that waits by spinning.
-_ONE_FORWARD = threading.Lock()
+ONE_FORWARD = threading.Lock()
 
 
 def plan(lengths: Sequence[int], budget: int = BUDGET, most: int = MOST) -> Iterator[list[int]]:
@@ -44,7 +44,7 @@ def run(
     for batch in plan([len(rows[index]) for index in filled]):
         indexes = [filled[place] for place in batch]
         inputs = padded([rows[index] for index in indexes], tokens)
-        with _ONE_FORWARD, torch.inference_mode():
+        with ONE_FORWARD, torch.inference_mode():
             keep(indexes, model(**inputs), inputs["attention_mask"])
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pgbraid.errors import ModelError
+from pgbraid.values import Overflow
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,17 @@ class Row:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A question and a text as a model reads them: how many tokens both and the special ones have, and the rows.
+
+    No row when they are too many and were not to be cut; several when the text is read in windows.
+    """
+
+    tokens: int
+    rows: tuple[Row, ...]
 
 
 class ModelTokens:
@@ -70,11 +82,24 @@ class ModelTokens:
         """One row a text, cut to `longest` tokens with the special ones."""
         return [self._row(encoding, None, longest - self.special_in_one) for encoding in self._encoded(texts)]
 
-    def pairs(self, question: str, texts: Sequence[str], longest: int) -> list[Row]:
-        """One row for each (question, text), the text cut so that the pair has at most `longest` tokens."""
+    def pairs(self, question: str, texts: Sequence[str], longest: int, overflow: Overflow) -> list[Pair]:
+        """One pair for each text, by the model's own template; the question is read once.
+
+        A pair of more than `longest` tokens has no row (`reject`), one whose text was cut (`truncate`), or rows for
+        windows of the text that share a quarter with their neighbours and cover it (`window`).
+        """
         first = self._encoded([question])[0]
-        room = longest - self.special_in_pair - len(first.ids)
-        return [self._row(encoding, first, room) for encoding in self._encoded(texts)]
+        taken = self.special_in_pair + len(first.ids)
+        return [self._pair(first, text, longest - taken, overflow) for text in self._encoded(texts)]
+
+    def _pair(self, question: Any, text: Any, room: int, overflow: Overflow) -> Pair:
+        tokens = self.special_in_pair + len(question.ids) + len(text.ids)
+        if len(text.ids) <= room or overflow == "truncate":
+            return Pair(tokens, (self._row(text, question, room),))
+        if overflow == "reject":
+            return Pair(tokens, ())
+        text.truncate(room, stride=room // 4)
+        return Pair(tokens, tuple(self._row(one, question, room) for one in (text, *text.overflowing)))
 
     def _encoded(self, texts: Sequence[str]) -> list[Any]:
         lowered = [self._lower(text) for text in texts]

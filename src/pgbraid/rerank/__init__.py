@@ -1,12 +1,15 @@
 """The rerankers: how well a text answers a question, read together and not as two vectors.
 
-`load` turns a spec such as `cross-encoder:PATH` into a reranker, `order` mixes its scores with the fused ones. This
-room knows nothing of collections or of the database, and importing it loads no model library.
+`load` turns a spec such as `cross-encoder:PATH` into a reranker, `score` asks one about candidates, `order` mixes its
+scores with the fused ones. This room knows nothing of collections or of the database, and importing it loads no
+model library.
 """
 
+from pgbraid.rerank.cache import ScoreCache
 from pgbraid.rerank.functions import from_callable
 from pgbraid.rerank.loading import load
 from pgbraid.rerank.maxsim import maxsim
 from pgbraid.rerank.ordering import order
+from pgbraid.rerank.scoring import Scored, Wanted, score
 
-__all__ = ["from_callable", "load", "maxsim", "order"]
+__all__ = ["ScoreCache", "Scored", "Wanted", "from_callable", "load", "maxsim", "order", "score"]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pgbraid.errors import ModelError, PgbraidError
-from pgbraid.rerank.ordering import check_blend, check_scores
+from pgbraid.rerank.ordering import as_scores, check_blend
 from pgbraid.values import Reranker
 
 Function = Callable[[str, Sequence[str]], Sequence[float]]
@@ -21,7 +21,7 @@ class FunctionReranker:
     blend: float
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, in their order. Raises ModelError when the function fails or its scores are unusable."""
+        """One score a text, in their order. Raises ModelError when the function fails or gives no number a text."""
         what = f"The reranker {self.identity!r}"
         try:
             scores = self.function(question, texts)
@@ -29,7 +29,7 @@ class FunctionReranker:
             raise
         except Exception as error:
             raise ModelError(f"{what} failed on {len(texts)} texts: {type(error).__name__}: {error}") from error
-        return check_scores(scores, len(texts), what)
+        return as_scores(scores, len(texts), what)
 
 
 def from_callable(function: Function, name: str, blend: float = 1.0) -> Reranker:

@@ -39,15 +39,21 @@ def check_blend(blend: float) -> None:
 
 def check_scores(scores: Sequence[float], count: int, what: str) -> list[float]:
     """The scores as floats. Raises ModelError unless there are `count`, each a finite number."""
+    found = as_scores(scores, count, what)
+    for place, score in enumerate(found):
+        if not math.isfinite(score):
+            raise ModelError(f"{what} gave the score {score} for the text at place {place}, which cannot be ordered.")
+    return found
+
+
+def as_scores(scores: Sequence[float], count: int, what: str) -> list[float]:
+    """The scores as floats, finite or not. Raises ModelError unless there are `count` numbers."""
     try:
         found = [float(score) for score in scores]
     except (TypeError, ValueError) as error:
         raise ModelError(f"{what} gave something that is no list of numbers: {error}") from error
     if len(found) != count:
         raise ModelError(f"{what} gave {len(found)} scores for {count} texts.")
-    for place, score in enumerate(found):
-        if not math.isfinite(score):
-            raise ModelError(f"{what} gave the score {score} for the text at place {place}, which cannot be ordered.")
     return found
 
 

@@ -1,0 +1,157 @@
+"""Scores of candidates: each distinct text once, none that is known from before, and no longer than there is time.
+
+A candidate has one text or several; a text is one row of a model or several windows. A text that cannot be scored
+fails alone: its candidate keeps its place behind those that were. This module knows no database and no torch.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from pgbraid.errors import SearchError
+from pgbraid.rerank.cache import ScoreCache, key_of
+from pgbraid.rerank.ordering import as_scores
+from pgbraid.values import Overflow, Reranker
+
+GROUP = 8  # texts that are prepared at once when time is short: the best first
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How candidates are scored. `deadline` is a time of `time.monotonic`, None for no limit."""
+
+    overflow: Overflow = "reject"
+    top_m: int = 1
+    strict: bool = False
+    deadline: float | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A score a candidate, None for those that have none, and what there is to say about it.
+
+    `texts` has the score of each text; `refused` says why a text has none; `late` counts texts that time did not allow.
+    """
+
+    scores: tuple[float | None, ...]
+    texts: dict[str, float]
+    refused: dict[str, str]
+    computed: int
+    cached: int
+    late: int
+
+
+class _Time:
+    """How much is left, in tokens at the rate seen so far."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._spent = 0.0
+        self._tokens = 0
+
+    def allows(self, tokens: int) -> bool:
+        if self._wanted.stop.is_set():
+            return False
+        if self._wanted.deadline is None:
+            return True
+        left = self._wanted.deadline - time.monotonic()
+        return left > (self._spent / self._tokens * tokens if self._tokens else 0.0)
+
+    def took(self, tokens: int, seconds: float) -> None:
+        self._tokens += max(tokens, 1)
+        self._spent += seconds
+
+
+def score(
+    reranker: Reranker, question: str, candidates: Sequence[Sequence[str]], wanted: Wanted, cache: ScoreCache
+) -> Scored:
+    """Score candidates, best first, each given by its texts.
+
+    A candidate's score is the mean of its best `top_m` scores. Raises ModelError for a reranker that gives something
+    else than finite numbers, and SearchError for a text that is too long when `strict`.
+    """
+    distinct = list(dict.fromkeys(text for texts in candidates for text in texts))
+    keys = {text: key_of(reranker.identity, wanted.overflow, question, text) for text in distinct}
+    known = dict(zip(distinct, cache.get(list(keys.values())), strict=True))
+    found = {text: values for text, values in known.items() if values is not None}
+    missing = [text for text in distinct if text not in found]
+    refused: dict[str, str] = {}
+    clock = _Time(wanted)
+    read = _rows_read if hasattr(reranker, "pairs") else _texts_read
+    fresh: dict[str, tuple[float, ...]] = {}
+    for group in _groups(missing, wanted):
+        if not clock.allows(0):
+            break
+        fresh |= read(reranker, question, group, wanted, clock, refused)
+    cache.keep((keys[text], values) for text, values in fresh.items())
+    found |= fresh
+    if wanted.strict and refused:
+        raise SearchError(
+            f"{len(refused)} texts cannot be reranked, among them one where {next(iter(refused.values()))}"
+        )
+    return Scored(
+        scores=tuple(_of_candidate(texts, found, wanted.top_m) for texts in candidates),
+        texts={text: max(values) for text, values in found.items()},
+        refused=refused,
+        computed=len(fresh),
+        cached=len(distinct) - len(missing),
+        late=len(missing) - len(fresh) - len(refused),
+    )
+
+
+def _groups(texts: Sequence[str], wanted: Wanted) -> Iterator[Sequence[str]]:
+    """All at once, so that rows of like length can meet; or the best first where time is short."""
+    size = GROUP if wanted.deadline is not None else max(len(texts), 1)
+    return (texts[at : at + size] for at in range(0, len(texts), size))
+
+
+def _of_candidate(texts: Sequence[str], found: dict[str, tuple[float, ...]], top_m: int) -> float | None:
+    values = sorted((value for text in dict.fromkeys(texts) for value in found.get(text, ())), reverse=True)[:top_m]
+    return math.fsum(values) / len(values) if values else None
+
+
+def _rows_read(
+    model: Any, question: str, texts: Sequence[str], wanted: Wanted, clock: _Time, refused: dict[str, str]
+) -> dict[str, tuple[float, ...]]:
+    """Scores from a model that tells its rows: batches of like length, as many as time allows."""
+    pairs = model.pairs(question, texts, wanted.overflow)
+    for text, pair in zip(texts, pairs, strict=True):
+        if not pair.rows:
+            refused[text] = f"question and text have {pair.tokens} tokens, the model reads {model.longest}"
+    rows = [(text, row) for text, pair in zip(texts, pairs, strict=True) for row in pair.rows]
+    values: dict[str, list[float]] = {}
+    for batch in model.batches([len(row) for _, row in rows]):
+        tokens = sum(len(rows[i][1]) for i in batch)
+        if not clock.allows(tokens):
+            break
+        start = time.monotonic()
+        logits = model.logits([rows[i][1] for i in batch])
+        clock.took(tokens, time.monotonic() - start)
+        for index, logit in zip(batch, logits, strict=True):
+            values.setdefault(rows[index][0], []).append(logit)
+    whole = {text: pair.rows for text, pair in zip(texts, pairs, strict=True)}
+    return _finite({t: tuple(v) for t, v in values.items() if len(v) == len(whole[t])}, refused)
+
+
+def _texts_read(
+    reranker: Reranker, question: str, texts: Sequence[str], wanted: Wanted, clock: _Time, refused: dict[str, str]
+) -> dict[str, tuple[float, ...]]:
+    """Scores from any reranker, which reads texts as it likes."""
+    start = time.monotonic()
+    scores = as_scores(reranker.score(question, texts), len(texts), f"The reranker {reranker.identity!r}")
+    clock.took(len(texts), time.monotonic() - start)
+    return _finite({text: (one,) for text, one in zip(texts, scores, strict=True)}, refused)
+
+
+def _finite(values: dict[str, tuple[float, ...]], refused: dict[str, str]) -> dict[str, tuple[float, ...]]:
+    """The values that can be ordered; a text with another is refused."""
+    for text, scores in values.items():
+        if not all(map(math.isfinite, scores)):
+            refused[text] = f"the score is {next(one for one in scores if not math.isfinite(one))}"
+    return {text: scores for text, scores in values.items() if text not in refused}
