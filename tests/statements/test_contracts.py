@@ -25,6 +25,7 @@ RUN = (
     ("session/begin_read", "session/commit"),
     (*STAGES, "write/copy_documents", "write/copy_chunks", "write/drop_stages"),
     ("write/analyze",),
+    ("upkeep/analyze",),
     ("session/short_wait", "upkeep/drop_index"),
     ("catalog/create_document_table", "catalog/create_chunk_table", "catalog/create_words_index"),
     ("catalog/create_chunk_table", "catalog/create_metadata_index", "catalog/create_vector_index"),
@@ -34,7 +35,7 @@ RUN = (
     ("catalog/create_chunk_table", "catalog/refuse_tenants"),
 )
 # These refuse to run in a transaction.
-ALONE = ("upkeep/drop_index", "upkeep/build_vector_index", "upkeep/rebuild_index")
+ALONE = ("upkeep/drop_index", "upkeep/build_vector_index", "upkeep/rebuild_index", "upkeep/vacuum")
 UTILITIES = {name for names in RUN for name in names} | set(ALONE)
 
 

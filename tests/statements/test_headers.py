@@ -29,6 +29,7 @@ ROOMS = {
     "_async/catalog": {"catalog", "route", "lexical"},
     "_async/declare": {"declare"},
     "_async/indexes": {"catalog", "session", "upkeep", "write"},
+    "_async/maintain": {"upkeep"},
     "_async/search": {"session"},
     "_async/upkeep": {"lexical", "write"},
     "_async/write": {"write"},

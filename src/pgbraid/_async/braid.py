@@ -27,6 +27,7 @@ from pgbraid.values import (
 )
 
 if TYPE_CHECKING:
+    from pgbraid._async.maintain import Maintained
     from pgbraid.declared import Changes, Declared
     from pgbraid.tally import Rehearsal
 
@@ -181,6 +182,12 @@ class AsyncBraid:
         async with self._database.link() as link:
             known = await catalog.collection(link, collection)
             return await upkeep.refresh_as_owner(link, known, 0.0 if exact else upkeep.TOLERANCE)
+
+    async def maintain(self, collection: str | None = None) -> Maintained:
+        """Upkeep of one collection or of all: indexes, dead rows, statistics, words. Safe twice at once."""
+        from pgbraid._async.maintain import maintain
+
+        return await maintain(self._database, collection)
 
     async def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""

@@ -29,6 +29,7 @@ from pgbraid.values import (
 )
 
 if TYPE_CHECKING:
+    from pgbraid._sync.maintain import Maintained
     from pgbraid.declared import Changes, Declared
     from pgbraid.tally import Rehearsal
 
@@ -183,6 +184,12 @@ class Braid:
         with self._database.link() as link:
             known = catalog.collection(link, collection)
             return upkeep.refresh_as_owner(link, known, 0.0 if exact else upkeep.TOLERANCE)
+
+    def maintain(self, collection: str | None = None) -> Maintained:
+        """Upkeep of one collection or of all: indexes, dead rows, statistics, words. Safe twice at once."""
+        from pgbraid._sync.maintain import maintain
+
+        return maintain(self._database, collection)
 
     def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""
