@@ -28,6 +28,7 @@ import psycopg
 import pgbraid
 from pgbraid import Chunking, CollectionSpec, EmbedderRecord, schema, server
 
+PATIENCE = 600  # seconds: a backend whose server is killed may first end its statement, such as building an index
 CHECKS = {
     "documents without all of their chunks": """
         SELECT count(*) FROM pgbraid.document AS d
@@ -114,7 +115,7 @@ def one_round(directory: Path, path: Path, chance: random.Random, longest: float
         return "came to its end" if loader.returncode == 0 else f"ended with {loader.returncode}"
     victim = chance.choice(["loader", "server"])
     os.kill(loader.pid if victim == "loader" else running.pid, signal.SIGKILL)
-    loader.communicate(timeout=60)
+    loader.communicate(timeout=PATIENCE)
     sound(server.up(directory).dsn)
     return f"{victim} killed"
 
