@@ -5,8 +5,8 @@
         [--blends 0,0.25,0.5,0.75,1]
 
 The blend is fitted on every second question and judged on the others, so that no question says how well it was fitted.
-Blend 0 is the order of the fusion. `--documents` loads only those judged for the questions asked, and the first N others:
-an easier collection. Each text is scored once: the other blends are answered by the score cache.
+Blend 0 is the order of the fusion. `--documents` loads only those judged for the questions asked, and the first N
+others: an easier collection. Each text is scored once: the other blends are answered by the score cache.
 """
 
 from __future__ import annotations
