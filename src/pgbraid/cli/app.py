@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from pgbraid.cli import collection, declare, demo, document, embedder, ingest, lexical, maintain, schema, search, server
+from pgbraid.cli import (
+    collection,
+    declare,
+    demo,
+    document,
+    embedder,
+    ingest,
+    lexical,
+    maintain,
+    rerank,
+    schema,
+    search,
+    server,
+)
 from pgbraid.cli.door import GLOBAL_DSN
 from pgbraid.cli.options import Dsn
 
@@ -43,6 +56,7 @@ for name, group in (
     ("document", document.group),
     ("embedder", embedder.group),
     ("lexical", lexical.group),
+    ("rerank", rerank.group),
     ("schema", schema.group),
 ):
     app.add_typer(group, name=name, rich_help_panel="Look after")
