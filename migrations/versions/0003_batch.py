@@ -2,7 +2,7 @@
 
 from pgbraid.migrations.plain import run
 
-revision = "0008"
+revision = "0003"
 down_revision = "0002"
 
 
