@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pgbraid.cli import collection, declare, demo, document, embedder, ingest, lexical, schema, search, server
+from pgbraid.cli import collection, declare, demo, document, embedder, ingest, lexical, measure, schema, search, server
 from pgbraid.cli.door import GLOBAL_DSN
 from pgbraid.cli.options import Dsn
 
@@ -36,7 +36,7 @@ def every(
     GLOBAL_DSN.set(dsn)
 
 
-for part in (search, ingest, declare, demo, server):
+for part in (search, ingest, declare, measure, demo, server):
     part.register(app)
 for name, group in (
     ("collection", collection.group),
