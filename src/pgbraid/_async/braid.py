@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pgbraid._async import catalog, decide, ingest, search, upkeep, write
+from pgbraid._async import catalog, decide, ingest, observe, search, upkeep, write
 from pgbraid._async.link import Database
 from pgbraid.borrow import async_connection_of
 from pgbraid.compute import in_executor
+from pgbraid.measure.values import Observed
 from pgbraid.models import Models
 from pgbraid.settings import Settings
 from pgbraid.values import (
@@ -193,6 +194,10 @@ class AsyncBraid:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""
         request = decide.request(question, **arguments)
         return await search.explain_statement(self._database, self.models, request)
+
+    async def observe(self, question: str, **arguments: Any) -> Observed:
+        """What each branch of one collection gives, unfused, for `measure.replay`. Takes what `search` takes."""
+        return await observe.observe(self._database, self.models, decide.request(question, **arguments))
 
     async def close(self) -> None:
         """Close this process's connections; a borrowed one stays open."""

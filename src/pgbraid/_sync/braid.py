@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pgbraid._sync import catalog, decide, ingest, search, upkeep, write
+from pgbraid._sync import catalog, decide, ingest, observe, search, upkeep, write
 from pgbraid._sync.link import Database
 from pgbraid.borrow import connection_of
 from pgbraid.compute import directly
+from pgbraid.measure.values import Observed
 from pgbraid.models import Models
 from pgbraid.settings import Settings
 from pgbraid.values import (
@@ -195,6 +196,10 @@ class Braid:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""
         request = decide.request(question, **arguments)
         return search.explain_statement(self._database, self.models, request)
+
+    def observe(self, question: str, **arguments: Any) -> Observed:
+        """What each branch of one collection gives, unfused, for `measure.replay`. Takes what `search` takes."""
+        return observe.observe(self._database, self.models, decide.request(question, **arguments))
 
     def close(self) -> None:
         """Close this process's connections; a borrowed one stays open."""

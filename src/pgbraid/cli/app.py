@@ -15,6 +15,7 @@ from pgbraid.cli import (
     ingest,
     lexical,
     maintain,
+    measure,
     rerank,
     schema,
     search,
@@ -49,7 +50,7 @@ def every(
     GLOBAL_DSN.set(dsn)
 
 
-for part in (search, ingest, maintain, declare, demo, server):
+for part in (search, ingest, maintain, declare, measure, demo, server):
     part.register(app)
 for name, group in (
     ("collection", collection.group),
