@@ -45,6 +45,16 @@ CREATE TABLE pgbraid.alembic_version (
     version_num character varying(32) NOT NULL
 );
 
+CREATE TABLE pgbraid.checkpoint (
+    collection_id bigint NOT NULL,
+    name text NOT NULL,
+    "position" bigint NOT NULL,
+    updated_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT checkpoint_position_check CHECK (("position" >= 0))
+);
+
+COMMENT ON TABLE pgbraid.checkpoint IS 'A load that has not come to its end: how many of its documents are written.';
+
 CREATE TABLE pgbraid.chunk (
     collection_id bigint NOT NULL,
     tenant text DEFAULT ''::text NOT NULL,
@@ -334,6 +344,9 @@ COMMENT ON TABLE pgbraid.routing IS 'One row: what happens when no route matches
 ALTER TABLE ONLY pgbraid.alembic_version
     ADD CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num);
 
+ALTER TABLE ONLY pgbraid.checkpoint
+    ADD CONSTRAINT checkpoint_pkey PRIMARY KEY (collection_id, name);
+
 ALTER TABLE ONLY pgbraid.chunk
     ADD CONSTRAINT chunk_pkey PRIMARY KEY (collection_id, tenant, document_id, ordinal);
 
@@ -403,6 +416,9 @@ CREATE INDEX route_alias_collection_btree ON pgbraid.route_alias USING btree (co
 CREATE INDEX route_collection_collection_btree ON pgbraid.route_collection USING btree (collection_id);
 
 CREATE INDEX route_prototype_embedder_btree ON pgbraid.route_prototype USING btree (embedder_id);
+
+ALTER TABLE ONLY pgbraid.checkpoint
+    ADD CONSTRAINT checkpoint_collection_fkey FOREIGN KEY (collection_id) REFERENCES pgbraid.collection(id) ON DELETE CASCADE;
 
 ALTER TABLE pgbraid.chunk
     ADD CONSTRAINT chunk_document_fkey FOREIGN KEY (collection_id, tenant, document_id) REFERENCES pgbraid.document(collection_id, tenant, id) ON DELETE CASCADE;

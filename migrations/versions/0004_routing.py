@@ -3,7 +3,7 @@
 from pgbraid.migrations.plain import run
 
 revision = "0004"
-down_revision = "0002"
+down_revision = "0003"
 
 
 def upgrade() -> None:

@@ -9,10 +9,11 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T")
+THREAD = "pgbraid-model"
 Place = tuple[int, asyncio.AbstractEventLoop | None]
 _executors: dict[int, ThreadPoolExecutor] = {}
 
@@ -52,9 +53,39 @@ async def in_executor(work: Callable[..., T], *arguments: object, stop: threadin
         raise
 
 
+def beside_thread(work: Callable[..., T], *arguments: object) -> Future[T]:
+    """Begin the work in the process's own model thread, and go on; `outcome_of` waits for it.
+
+    What is begun in that thread itself, by an embedder that loads something, is done at once: nobody else could.
+    """
+    if not threading.current_thread().name.startswith(THREAD):
+        return _executor().submit(work, *arguments)
+    done: Future[T] = Future()
+    try:
+        done.set_result(work(*arguments))
+    except Exception as error:
+        done.set_exception(error)
+    return done
+
+
+def outcome_of(begun: Future[T]) -> T:
+    """What work begun beside gives, or raises."""
+    return begun.result()
+
+
+def beside(work: Callable[..., T], *arguments: object) -> asyncio.Future[T]:
+    """The same as `beside_thread` for callers with an event loop."""
+    return asyncio.wrap_future(beside_thread(work, *arguments))
+
+
+async def outcome(begun: asyncio.Future[T]) -> T:
+    """The same as `outcome_of` for callers with an event loop."""
+    return await begun
+
+
 def _executor() -> ThreadPoolExecutor:
     pid = os.getpid()
     if pid not in _executors:
         _executors.clear()
-        _executors[pid] = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pgbraid-model")
+        _executors[pid] = ThreadPoolExecutor(max_workers=1, thread_name_prefix=THREAD)
     return _executors[pid]

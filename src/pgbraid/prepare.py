@@ -12,7 +12,7 @@ from pgbraid.clean import clean_document
 from pgbraid.errors import BadDocument
 from pgbraid.identity import chunk_hash, document_hash, document_id
 from pgbraid.split import split
-from pgbraid.values import Chunk, Chunking, Document, Rejected, Tokenizer
+from pgbraid.values import Chunk, Chunking, Document, Rejected, Tokenizer, Vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,21 @@ class Pieces:
     draft: Draft
     chunks: tuple[Chunk, ...]
     hashes: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A document ready to be written. A chunk without a vector keeps the one that is stored under the same hash."""
+
+    document: Document
+    hash: bytes
+    chunks: tuple[Chunk, ...]
+    chunk_hashes: tuple[bytes, ...]
+    vectors: tuple[Vectors | None, ...]
+
+    @property
+    def id(self) -> int:
+        return document_id(self.document.tenant, self.document.external_id)
 
 
 def draft(batch: Iterable[object], tenant: str | None = None) -> Drafts:

@@ -84,7 +84,11 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did. Counts are documents unless they say chunks; `notes` say what was left out, and why."""
+    """What an ingest did. Counts are documents unless they say chunks; `notes` say what was left out, and why.
+
+    `resumed` are the documents at the beginning that an interrupted load of the same name had written: they were
+    passed over and count nowhere else.
+    """
 
     collection: str
     seen: int = 0
@@ -97,6 +101,7 @@ class IngestReport:
     rejected: tuple[Rejected, ...] = ()
     cleaned: tuple[Rejected, ...] = ()
     milliseconds: Mapping[str, float] = field(default_factory=dict)
+    resumed: int = 0
     notes: tuple[str, ...] = ()
 
 

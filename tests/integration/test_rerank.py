@@ -186,6 +186,59 @@ def test_the_sigmoid_stands_beside_a_logit(notes: Braid) -> None:
     assert chances[0.0] == 0.5 and chances[2.0] == pytest.approx(0.880797) and chances[-1000.0] == 0.0
 
 
+def test_waiting_for_the_models_thread_counts_as_time_for_reranking(own: str) -> None:
+    """Two searches at once: the second gets the thread when its time is over, and keeps the fused order."""
+    waiting = threading.Event()
+
+    def slow(question: str, texts: Sequence[str]) -> list[float]:
+        waiting.set()
+        time.sleep(0.5)
+        return [1.0 for _ in texts]
+
+    async def go() -> None:
+        async with pgbraid.connect_async(own) as braid:
+            braid.register_reranker("slow", from_callable(slow, "slow"))
+            braid.register_reranker("quick", from_callable(lambda question, texts: [1.0 for _ in texts], "quick"))
+            named = {"collections": "notes", "dense_weight": 0}
+            first = asyncio.create_task(braid.search("note", rerank="slow", **named))
+            await asyncio.to_thread(waiting.wait)
+            late = await braid.search("note", rerank="quick", rerank_budget_ms=50, **named)
+            assert late.degraded and "not reached in 50 ms" in late.failures[0].reason
+            assert not (await first).degraded
+
+    with pgbraid.connect(own) as braid:
+        made_of(braid)
+        braid.ingest("notes", [Document(f"n{i}", f"note {i}") for i in range(5)])
+    asyncio.run(go())
+
+
+def test_a_text_that_was_cut_is_told_with_its_tokens(notes: Braid) -> None:
+    class Rows:
+        """Reads 8 characters, each a token."""
+
+        identity, blend, longest = "short", 1.0, 8
+
+        def score(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+            raise AssertionError
+
+        def pairs(self, question: str, texts: Sequence[str], overflow: str) -> list[object]:
+            from pgbraid.embed.tokens import Pair, Row
+
+            return [Pair(len(text), (Row([1], [0], [0], len(text) > 8),)) for text in texts]
+
+        def batches(self, lengths: Sequence[int]) -> list[list[int]]:
+            return [list(range(len(lengths)))]
+
+        def logits(self, rows: Sequence[object]) -> list[float]:
+            return [1.0 for _ in rows]
+
+    notes.register_reranker("short", Rows())
+    for _ in range(2):  # computed, then known
+        result = notes.search("leave", collections="notes", rerank="short", rerank_overflow="truncate")
+        assert result.trace.counts["rerank texts over budget"] == result.trace.counts["reranked"] > 0
+        assert "were too long for the reranker and were cut, the longest of" in result.trace.notes[-1]
+
+
 def test_a_cancelled_search_lets_go_of_the_model_thread(own: str) -> None:
     started, ran = threading.Event(), []
 

@@ -117,11 +117,23 @@ def test_an_exit_without_any_tensor_is_not_served_and_one_with_some_is_an_error(
         ({"layer_indices": []}, "layer_indices"),
         ({"dim_indices": [True]}, "dim_indices"),
         ({"dim_indices": "8"}, "dim_indices"),
+        ({"representation_contract": "1"}, "representation_contract must be an object"),
+        ({"representation_contract": {"pooling": "mean"}}, "representation_contract has pooling 'mean'"),
+        ({"representation_contract": {"intermediate_normalization": "none"}}, "only 'final_norm' can be read"),
     ],
 )
 def test_a_configuration_that_does_not_fit_the_encoder_is_refused_before_it_is_loaded(tiny, said, told):
     with pytest.raises(ModelError, match=told.replace("(", r"\(")):
         rerank.load(f"exits:{_made(tiny, said=said)}")
+
+
+def test_every_trained_exit_is_measured_where_none_is_named(tiny):
+    from pgbraid.rerank.bench import expanded
+
+    folder = _made(tiny)
+    every = expanded([f"exits:{folder}"], [], True)
+    assert len(every) == 6 and every[0] == f"exits:{folder}#layer=1,dimensions=8"
+    assert expanded([f"exits:{folder}#layer=2"], ["fp32"], True) == [f"exits:{folder}#layer=2,precision=fp32"]
 
 
 def test_a_head_of_another_shape_or_type_is_refused(tiny):

@@ -25,6 +25,8 @@ RUN = (
     ("session/begin_read", "session/commit"),
     (*STAGES, "write/copy_documents", "write/copy_chunks", "write/drop_stages"),
     ("write/analyze",),
+    ("upkeep/analyze",),
+    ("session/short_wait", "upkeep/drop_index"),
     ("catalog/create_document_table", "catalog/create_chunk_table", "catalog/create_words_index"),
     ("catalog/create_chunk_table", "catalog/create_metadata_index", "catalog/create_vector_index"),
     ("catalog/create_chunk_table", "catalog/enable_row_security", "catalog/create_tenant_policy"),
@@ -32,7 +34,9 @@ RUN = (
     ("catalog/create_document_table", "catalog/detach_document_table"),
     ("catalog/create_chunk_table", "catalog/refuse_tenants"),
 )
-UTILITIES = {name for names in RUN for name in names}
+# These refuse to run in a transaction.
+ALONE = ("upkeep/drop_index", "upkeep/build_vector_index", "upkeep/rebuild_index", "upkeep/vacuum")
+UTILITIES = {name for names in RUN for name in names} | set(ALONE)
 
 
 @pytest.fixture
@@ -95,6 +99,13 @@ def test_what_is_only_looked_at_when_it_runs_does_run(names: tuple[str, ...], pl
             else:
                 connection.execute(text)
         connection.rollback()
+
+
+def test_what_runs_in_no_transaction_runs_one_after_the_other(place: Any) -> None:
+    index = f"{place.collection.chunk_table}_embedding_hnsw"
+    with psycopg.connect(place.dsn, autocommit=True) as connection:
+        for name in ALONE:
+            connection.execute(place.fill(statement(name), index=index).text.encode())
 
 
 def test_every_statement_that_postgresql_does_not_read_before_it_runs_is_run_here() -> None:

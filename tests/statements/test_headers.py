@@ -28,6 +28,8 @@ ROOMS = {
     "_async/link": {"session", "catalog"},
     "_async/catalog": {"catalog", "route", "lexical"},
     "_async/declare": {"declare"},
+    "_async/indexes": {"catalog", "session", "upkeep", "write"},
+    "_async/maintain": {"upkeep"},
     "_async/search": {"session"},
     "_async/upkeep": {"lexical", "write"},
     "_async/write": {"write"},

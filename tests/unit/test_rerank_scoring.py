@@ -120,6 +120,15 @@ def test_strict_makes_one_that_is_too_long_an_error() -> None:
         _scores(Letters(), [["abcdef"], ["ab"]], strict=True)
 
 
+def test_what_was_cut_or_windowed_is_told_with_its_tokens_from_the_cache_too() -> None:
+    for overflow in ("truncate", "window"):
+        cache = ScoreCache(10)
+        assert _scores(Letters(), [["abcdef"], ["ab"]], cache, overflow=overflow).over == {"abcdef": 6}
+        again = _scores(Letters(), [["abcdef"], ["ab"]], cache, overflow=overflow)
+        assert (again.over, again.computed) == ({"abcdef": 6}, 0)
+    assert _scores(Letters(), [["abcdef"], ["ab"]]).over == {}
+
+
 def test_a_refused_text_is_not_kept_as_if_it_had_a_score() -> None:
     cache = ScoreCache(10)
     _scores(Letters(), [["abcdef"]], cache)

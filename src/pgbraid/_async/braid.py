@@ -27,7 +27,9 @@ from pgbraid.values import (
 )
 
 if TYPE_CHECKING:
+    from pgbraid._async.maintain import Maintained
     from pgbraid.declared import Changes, Declared
+    from pgbraid.tally import Rehearsal
 
 
 class AsyncBraid:
@@ -90,13 +92,26 @@ class AsyncBraid:
         documents: Iterable[Document | Rejected],
         *,
         tenant: str | None = None,
-        batch_size: int = ingest.BATCH,
+        batch_size: int | None = None,
         progress: ingest.Progress | None = None,
+        on_rejected: ingest.OnRejected | None = None,
+        checkpoint: str | None = None,
     ) -> IngestReport:
-        """Load documents; the report says what was added, changed, left alone, cleaned and rejected."""
-        return await ingest.ingest(
-            self._database, self.models, collection, documents, tenant=tenant, batch_size=batch_size, progress=progress
-        )
+        """Load documents; the report says what was added, changed, left alone, cleaned and rejected.
+
+        `checkpoint` names the load: when it was interrupted and comes again with the same documents in the same
+        order, it goes on behind what was written. `on_rejected` gets each rejection with its document.
+        """
+        options = ingest.Options(tenant, batch_size, progress, on_rejected, checkpoint)
+        return await ingest.ingest(self._database, self.models, collection, documents, options)
+
+    async def rehearse(
+        self, collection: str, documents: Iterable[Document | Rejected], *, tenant: str | None = None
+    ) -> Rehearsal:
+        """What `ingest` would do with these documents, and how long embedding would take. Writes nothing."""
+        from pgbraid._async.rehearse import rehearse
+
+        return await rehearse(self._database, self.models, collection, documents, tenant)
 
     async def delete(self, collection: str, external_ids: Sequence[str] | str, *, tenant: str = "") -> tuple[str, ...]:
         """Remove documents and their chunks; gives the ids of those that were there."""
@@ -169,6 +184,12 @@ class AsyncBraid:
         async with self._database.link() as link:
             known = await catalog.collection(link, collection)
             return await upkeep.refresh_as_owner(link, known, 0.0 if exact else upkeep.TOLERANCE)
+
+    async def maintain(self, collection: str | None = None) -> Maintained:
+        """Upkeep of one collection or of all: indexes, dead rows, statistics, words. Safe twice at once."""
+        from pgbraid._async.maintain import maintain
+
+        return await maintain(self._database, collection)
 
     async def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""

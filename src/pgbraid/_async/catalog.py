@@ -11,6 +11,7 @@ from typing import Any
 
 from psycopg.types.json import Jsonb
 
+from pgbraid._async import indexes
 from pgbraid._async.link import Call, Link, Row
 from pgbraid.db.statements import Statement, statement
 from pgbraid.errors import AlreadyExists, CatalogError, NoSuchCollection, NoSuchEmbedder, SettingsError
@@ -40,7 +41,6 @@ DROP_TABLE = statement("catalog/drop_table")
 LOCK_COLLECTION = statement("catalog/lock_collection")
 CREATE_DOCUMENT_TABLE = statement("catalog/create_document_table")
 CREATE_CHUNK_TABLE = statement("catalog/create_chunk_table")
-CREATE_VECTOR_INDEX = statement("catalog/create_vector_index")
 CREATE_WORDS_INDEX = statement("catalog/create_words_index")
 CREATE_METADATA_INDEX = statement("catalog/create_metadata_index")
 REFUSE_TENANTS = statement("catalog/refuse_tenants")
@@ -175,23 +175,14 @@ async def create(link: Link, spec: CollectionSpec) -> Collection:
 
 async def _make_tables(link: Link, collection_id: int, record: EmbedderRecord, spec: CollectionSpec) -> None:
     documents, chunks = f"document_{collection_id}", f"chunk_{collection_id}"
-    schema, index = link.facts.vector_schema, spec.index
+    schema = link.facts.vector_schema
     guards = (ENABLE_ROW_SECURITY, CREATE_TENANT_POLICY, CREATE_UPKEEP_POLICY) if spec.tenants else (REFUSE_TENANTS,)
     made: list[Statement] = [
         CREATE_DOCUMENT_TABLE.fill(table=documents, collection=collection_id),
         CREATE_CHUNK_TABLE.fill(table=chunks, collection=collection_id, ext=schema, dim=record.dimensions),
         CREATE_WORDS_INDEX.fill(index=f"{chunks}_words_gin", table=chunks),
         CREATE_METADATA_INDEX.fill(index=f"{chunks}_metadata_gin", table=chunks),
-        CREATE_VECTOR_INDEX.fill(
-            index=f"{chunks}_embedding_hnsw",
-            table=chunks,
-            ext=schema,
-            storage=index.storage,
-            dim=record.dimensions,
-            opclass=f"{index.storage}_{record.metric}_ops",
-            m=index.m,
-            ef=index.ef_construction,
-        ),
+        indexes.creation(indexes.CREATE_VECTOR_INDEX, chunks, schema, record, spec.index),
     ]
     for table in (documents, chunks):
         made += [guard.fill(table=table) for guard in guards]

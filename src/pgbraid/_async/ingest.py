@@ -1,132 +1,173 @@
 """The way in: read → clean → what is new? → split → embed → write. A batch at a time, each in one transaction.
 
-One bad document never loses the rest of its batch; it is in the report. Embedding happens between two short
-visits to the database, so no connection waits for a model.
+While PostgreSQL writes a batch, the next one is read, split and embedded. One bad document never loses the
+rest of its batch; it is in the report. Embedding happens between two short visits to the database, so no connection
+waits for a model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from itertools import groupby, islice
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from pgbraid import prepare
-from pgbraid._async import catalog, upkeep
+from pgbraid._async import catalog, indexes, upkeep
 from pgbraid._async import write as room
 from pgbraid._async.link import Database
 from pgbraid.clock import Clock
-from pgbraid.compute import in_executor
-from pgbraid.embed import check_vectors
-from pgbraid.errors import EmbeddingFailed, IngestError, PgbraidError, SettingsError
+from pgbraid.compute import beside, in_executor, outcome
+from pgbraid.errors import IngestError, PgbraidError, SettingsError
 from pgbraid.identity import check_tenant
+from pgbraid.making import Made, Wanted, make
 from pgbraid.models import Models
-from pgbraid.values import Collection, Document, Embedder, IngestReport, Rejected
+from pgbraid.tally import Tally
+from pgbraid.values import Collection, Document, IngestReport, Rejected
 
-BATCH = 200
+FIRST, SMALLEST, LARGEST = 200, 10, 4000  # documents in a batch
+SECONDS = 2.0  # that a batch shall take to be written, when nobody says how large it is
+CHARACTERS = 4_000_000  # of text in a batch, so that memory does not grow with the size of documents
 ROUNDS = 5
 Item = Document | Rejected
 Progress = Callable[[IngestReport], None]
-
-
-@dataclass(slots=True)
-class _Tally:
-    """The report while it grows."""
-
-    collection: str
-    seen: int = 0
-    added: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    chunks_written: int = 0
-    chunks_kept: int = 0
-    embedded: int = 0
-    rejected: list[Rejected] = field(default_factory=list)
-    cleaned: list[Rejected] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def report(self, milliseconds: Mapping[str, float]) -> IngestReport:
-        return IngestReport(
-            collection=self.collection,
-            seen=self.seen,
-            added=self.added,
-            changed=self.changed,
-            unchanged=self.unchanged,
-            chunks_written=self.chunks_written,
-            chunks_kept=self.chunks_kept,
-            embedded=self.embedded,
-            rejected=tuple(self.rejected),
-            cleaned=tuple(self.cleaned),
-            notes=tuple(self.notes),
-            milliseconds=milliseconds,
-        )
+OnRejected = Callable[[Rejected, Document | None], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Options:
+    """How to load. `tenant` is given to documents that name none. `batch_size` is in documents; None lets it follow
+    what writing takes. `progress` is called after each batch; `on_rejected` for each rejected document, with the
+    document where there is one. `checkpoint` names the load: begun again with the same documents in the same order
+    it goes on behind what was written.
+    """
+
+    tenant: str | None = None
+    batch_size: int | None = None
+    progress: Progress | None = None
+    on_rejected: OnRejected | None = None
+    checkpoint: str | None = None
+
+
+@dataclass(slots=True)
 class _Work:
-    """What every batch of one ingest shares."""
+    """What every batch of one ingest shares; `size` is that of the next batch, `on_the_way` are the ids of documents
+    that are made but not yet written: what is stored of them says nothing.
+    """
 
     database: Database
     models: Models
     collection: Collection
-    tally: _Tally
+    options: Options
+    tally: Tally
     clock: Clock
+    size: int
+    on_the_way: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """A batch on its way: what came, what was rejected before anything was made of it, and what is being made."""
+
+    items: Sequence[Item]
+    rejected: Sequence[Rejected]
+    cleaned: Sequence[Rejected]
+    making: Any  # a future of list[Made]
 
 
 async def ingest(
-    database: Database,
-    models: Models,
-    name: str,
-    documents: Iterable[Item],
-    *,
-    tenant: str | None = None,
-    batch_size: int = BATCH,
-    progress: Progress | None = None,
+    database: Database, models: Models, name: str, documents: Iterable[Item], options: Options | None = None
 ) -> IngestReport:
     """Load documents into a collection. Loading the same again embeds nothing and writes nothing.
 
-    `tenant` is given to documents that name none. Raises NoSuchCollection, EmbedderMismatch, and EmbeddingFailed
-    when the embedder fails for every document of a batch; what earlier batches wrote stays. One document alone that
-    it fails for, after others went well, is rejected like one among many.
+    Raises NoSuchCollection, EmbedderMismatch, and EmbeddingFailed when the embedder fails for every document of a
+    batch; what earlier batches wrote stays. One document alone that it fails for, after others went well, is rejected
+    like one among many.
     """
-    if type(batch_size) is not int or batch_size < 1:
-        raise SettingsError(f"batch_size is a whole number from 1, not {batch_size!r}")
+    options = options or Options()
+    size = options.batch_size
+    if size is not None and (type(size) is not int or size < 1):
+        raise SettingsError(f"batch_size is a whole number from 1, not {size!r}")
     async with database.link() as link:
         collection = await catalog.collection(link, name)
-    check_tenant(collection, tenant or "")
-    work = _Work(database, models, collection, _Tally(name), Clock())
-    items = iter(documents)
-    while batch := await in_executor(_take, items, batch_size):
-        await _batch(work, batch, tenant)
-        if progress:
-            progress(work.tally.report(work.clock.finish()))
-    if work.tally.chunks_written:
+        done = await room.checkpoint(link, collection, options.checkpoint) if options.checkpoint else 0
+    check_tenant(collection, options.tenant or "")
+    work = _Work(database, models, collection, options, Tally(name, resumed=done), Clock(), size or FIRST)
+    try:
+        await _load_all(work, islice(iter(documents), done, None))
+    except PgbraidError:
+        with suppress(PgbraidError):
+            await upkeep.after_ingest(database, collection, 0)
+        raise
+    if work.tally.chunks_written or done:
         with work.clock.stage("upkeep"):
             left_out = await upkeep.after_ingest(database, collection, work.tally.chunks_written)
         work.tally.notes += [left_out] if left_out else []
+    await _remember(work, end=True)
     return work.tally.report(work.clock.finish())
 
 
-def _take(items: Iterator[Item], size: int) -> list[Item]:
-    return list(islice(items, size))
+async def _load_all(work: _Work, items: Iterator[Item]) -> None:
+    """Batch after batch, each written while the next one is made."""
+    current = await _begin(work, items)
+    first = True
+    while current is not None:
+        following: _Batch | None = None
+        failed: Exception | None = None
+        try:
+            following = await _begin(work, items)
+        except Exception as error:  # what is made already is written first
+            failed = error
+        if first and following is not None and not work.collection.documents:
+            async with work.database.link() as link:
+                await indexes.put_off(link, work.collection)
+        first = False
+        await _finish(work, current)
+        if failed is not None:
+            raise failed
+        current = following
 
 
-async def _batch(work: _Work, batch: Sequence[Item], tenant: str | None) -> None:
+def take(items: Iterator[Item], size: int) -> list[Item]:
+    """As many as fit in a batch, by number and by the characters of their texts."""
+    taken: list[Item] = []
+    characters = 0
+    for item in items:
+        taken.append(item)
+        characters += len(item.text) if isinstance(item, Document) and isinstance(item.text, str) else 0
+        if len(taken) >= size or characters >= CHARACTERS:
+            break
+    return taken
+
+
+async def _begin(work: _Work, items: Iterator[Item]) -> _Batch | None:
+    """Read and clean the next batch, see what of it is new, and begin to make that ready."""
+    with work.clock.stage("read"):
+        batch = await in_executor(take, items, work.size)
+    if not batch:
+        return None
     with work.clock.stage("clean"):
-        drafts = await in_executor(prepare.draft, batch, tenant)
-    work.tally.seen += len(batch)
-    work.tally.rejected += drafts.rejected
-    work.tally.cleaned += drafts.cleaned
-    good, astray = _of_known_tenants(work.collection, drafts.good)
-    work.tally.rejected += astray
-    by_tenant = sorted(good, key=lambda d: d.document.tenant)
-    for owner, group in groupby(by_tenant, key=lambda d: d.document.tenant):
-        await _load(work, owner, list(group))
+        drafts = await in_executor(prepare.draft, batch, work.options.tenant)
+    good, astray = of_known_tenants(work.collection, drafts.good)
+    rejected = [*drafts.rejected, *astray]
+    wanted: list[Wanted] = []
+    with work.clock.stage("compare"):
+        for owner, group in groupby(sorted(good, key=tenant_of), key=tenant_of):
+            one, taken = await compare(work.database, work.collection, owner, list(group), work.on_the_way)
+            wanted.append(one)
+            rejected += taken
+    work.on_the_way = frozenset(draft.id for one in wanted for draft in one.fresh)
+    making = beside(make, work.collection, lambda: work.models.embedder(work.collection.embedder), wanted, work.clock)
+    return _Batch(batch, rejected, drafts.cleaned, making)
 
 
-def _of_known_tenants(
+def tenant_of(draft: prepare.Draft) -> str:
+    return draft.document.tenant
+
+
+def of_known_tenants(
     collection: Collection, drafts: Sequence[prepare.Draft]
 ) -> tuple[list[prepare.Draft], list[Rejected]]:
     """Documents that may be in this collection, and those that name a tenant although it has none."""
@@ -141,130 +182,105 @@ def _of_known_tenants(
     return good, astray
 
 
-async def _load(work: _Work, tenant: str, drafts: list[prepare.Draft]) -> None:
-    """Write documents of one tenant; those that another writer changed meanwhile are prepared anew."""
-    for _ in range(ROUNDS):
-        drafts = await _load_once(work, tenant, drafts)
-        if not drafts:
-            return
-    names = ", ".join(d.document.external_id for d in drafts[:5])
-    raise IngestError(
-        f"{len(drafts)} documents ({names}) were changed by others in each of {ROUNDS} rounds. Try again later."
-    )
-
-
-async def _load_once(work: _Work, tenant: str, drafts: Sequence[prepare.Draft]) -> list[prepare.Draft]:
-    with work.clock.stage("compare"):
-        async with work.database.link() as link:
-            stored = await room.known(link, work.collection, tenant, [d.id for d in drafts])
-    fresh, unchanged = _changed(work, drafts, stored)
-    work.tally.unchanged += unchanged
-    if not fresh:
-        return []
-    embedder = await in_executor(work.models.embedder, work.collection.embedder)
-    with work.clock.stage("split"):
-        pieces, empty = await in_executor(prepare.cut, fresh, embedder.tokenizer, work.collection.chunking)
-    work.tally.rejected += empty
-    with work.clock.stage("embed"):
-        hashes = {i: known.chunk_hashes for i, known in stored.items()}
-        prepared, failed, broken = await in_executor(_with_vectors, work, embedder, pieces, hashes)
-        if broken and not prepared and not unchanged and (len(pieces) > 1 or not work.tally.embedded):
-            raise broken
-    work.tally.rejected += failed
-    if prepared:
-        with work.clock.stage("write"):
-            async with work.database.link() as link:
-                written = await room.write(link, work.collection, tenant, prepared)
-        if written.stale:
-            work.tally.rejected = [r for r in work.tally.rejected if r not in empty and r not in failed]
-            return list(fresh)
-        work.tally.added += written.added
-        work.tally.changed += written.changed
-        work.tally.unchanged += len(prepared) - written.added - written.changed
-        work.tally.chunks_written += written.chunks_written
-        work.tally.chunks_kept += written.chunks_kept
-    return []
-
-
-def _changed(
-    work: _Work, drafts: Sequence[prepare.Draft], stored: Mapping[int, room.Known]
-) -> tuple[list[prepare.Draft], int]:
-    """The drafts that are new or differ from what is stored, and how many do not."""
+async def compare(
+    database: Database,
+    collection: Collection,
+    tenant: str,
+    drafts: Sequence[prepare.Draft],
+    on_the_way: frozenset[int] = frozenset(),
+) -> tuple[Wanted, list[Rejected]]:
+    """The drafts that are new or differ from what is stored, and those whose key another document has."""
+    async with database.link() as link:
+        stored = await room.known(link, collection, tenant, [d.id for d in drafts])
     fresh: list[prepare.Draft] = []
-    unchanged = 0
+    taken: list[Rejected] = []
     for draft in drafts:
         known = stored.get(draft.id)
         if known is not None and known.external_id != draft.document.external_id:
             reason = f"its key is taken by {known.external_id!r}: two ids with one hash. Give one of them another id."
-            work.tally.rejected.append(Rejected(draft.document.external_id, reason))
-        elif known is not None and known.hash == draft.hash:
-            unchanged += 1
-        else:
+            taken.append(Rejected(draft.document.external_id, reason))
+        elif known is None or known.hash != draft.hash or draft.id in on_the_way:
             fresh.append(draft)
-    return fresh, unchanged
+    unchanged = len(drafts) - len(fresh) - len(taken)
+    hashes = {i: k.chunk_hashes for i, k in stored.items() if i not in on_the_way}
+    return Wanted(tenant, tuple(fresh), unchanged, hashes), taken
 
 
-def _with_vectors(
-    work: _Work, embedder: Embedder, pieces: Sequence[prepare.Pieces], stored: Mapping[int, frozenset[bytes]]
-) -> tuple[list[room.Prepared], list[Rejected], EmbeddingFailed | None]:
-    """Chunks with their vectors; a document whose vector cannot be had or stored is rejected alone.
-
-    The error is there when the embedder failed for every text.
-    """
-    texts = prepare.texts_without_vector(pieces, stored)
-    vectors, problems, broken = _embed(work, embedder, texts)
-    prepared: list[room.Prepared] = []
-    rejected: list[Rejected] = []
-    for piece in pieces:
-        wrong = next((problems[h] for h in piece.hashes if h in problems), None)
-        if wrong is not None:
-            rejected.append(Rejected(piece.draft.document.external_id, wrong))
-            continue
-        own = tuple(vectors.get(h) for h in piece.hashes)
-        prepared.append(room.Prepared(piece.draft.document, piece.draft.hash, piece.chunks, piece.hashes, own))
-    return prepared, rejected, broken
-
-
-def _embed(
-    work: _Work, embedder: Embedder, texts: Mapping[bytes, str]
-) -> tuple[dict[bytes, NDArray[np.float32]], dict[bytes, str], EmbeddingFailed | None]:
-    """Vectors and problems by chunk hash: all texts at once, and where that fails one by one."""
-    hashes = list(texts)
-    if not hashes:
-        return {}, {}, None
-    try:
-        return *_checked(work, hashes, _asked(embedder, [texts[h] for h in hashes])), None
-    except EmbeddingFailed as error:
-        if len(hashes) == 1:
-            return {}, {hashes[0]: str(error)}, error
-    vectors: dict[bytes, NDArray[np.float32]] = {}
-    problems: dict[bytes, str] = {}
-    errors: list[EmbeddingFailed] = []
-    for digest in hashes:
-        try:
-            found, wrong = _checked(work, [digest], _asked(embedder, [texts[digest]]))
-        except EmbeddingFailed as error:
-            found, wrong = {}, {digest: str(error)}
-            errors.append(error)
-        vectors |= found
-        problems |= wrong
-    return vectors, problems, errors[-1] if len(errors) == len(hashes) else None
+async def _finish(work: _Work, batch: _Batch) -> None:
+    """Write what was made of a batch, tenant by tenant, and remember where the load stands."""
+    tally, before = work.tally, len(work.tally.rejected)
+    tally.seen += len(batch.items)
+    tally.rejected += batch.rejected
+    tally.cleaned += batch.cleaned
+    with work.clock.stage("wait"):
+        made = await outcome(batch.making)
+    start = time.perf_counter()
+    for one in made:
+        await _load(work, one)
+    if work.options.batch_size is None:
+        work.size = _next_size(len(batch.items), time.perf_counter() - start)
+    if work.options.on_rejected:
+        _tell(work.options.on_rejected, batch.items, tally.rejected[before:])
+    await _remember(work, end=False)
+    if work.options.progress:
+        work.options.progress(tally.report(work.clock.finish()))
 
 
-def _asked(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """What the embedder gives; whatever it raises becomes EmbeddingFailed, for it may be anybody's code."""
-    try:
-        return embedder.embed_documents(texts)
-    except PgbraidError:
-        raise
-    except Exception as error:
-        raise EmbeddingFailed(f"the embedder failed on {len(texts)} texts: {type(error).__name__}: {error}") from error
+def _next_size(size: int, seconds: float) -> int:
+    """Half to twice the size of the last batch, towards one that takes as long as it shall."""
+    change = min(2.0, max(0.5, SECONDS / seconds)) if seconds > 0 else 2.0
+    return min(LARGEST, max(SMALLEST, round(size * change)))
 
 
-def _checked(
-    work: _Work, hashes: Sequence[bytes], vectors: NDArray[np.float32]
-) -> tuple[dict[bytes, NDArray[np.float32]], dict[bytes, str]]:
-    wrong = check_vectors(vectors, work.collection.embedder.dimensions, f"embedder {work.collection.embedder.name!r}")
-    work.tally.embedded += len(hashes) - len(wrong)
-    good = {h: vectors[i] for i, h in enumerate(hashes) if i not in wrong}
-    return good, {hashes[i]: reason for i, reason in wrong.items()}
+def _tell(on_rejected: OnRejected, items: Sequence[Item], rejected: Sequence[Rejected]) -> None:
+    """Hand out rejections with their documents, as they came."""
+    by_name = {item.external_id: item for item in items if isinstance(item, Document)} if rejected else {}
+    for one in rejected:
+        on_rejected(one, by_name.get(one.external_id))
+
+
+async def _remember(work: _Work, *, end: bool) -> None:
+    if work.options.checkpoint is not None:
+        position = None if end else work.tally.resumed + work.tally.seen
+        async with work.database.link() as link:
+            await room.save_checkpoint(link, work.collection, work.options.checkpoint, position)
+
+
+async def _load(work: _Work, made: Made) -> None:
+    """Write documents of one tenant; those that another writer changed meanwhile are prepared anew."""
+    for _ in range(ROUNDS):
+        if await _write(work, made):
+            return
+        again, taken = await compare(work.database, work.collection, made.wanted.tenant, made.wanted.fresh)
+        work.tally.rejected += taken
+        making = beside(
+            make, work.collection, lambda: work.models.embedder(work.collection.embedder), [again], work.clock
+        )
+        made = (await outcome(making))[0]
+    names = ", ".join(d.document.external_id for d in made.wanted.fresh[:5])
+    raise IngestError(
+        f"{len(made.wanted.fresh)} documents ({names}) were changed by others in each of {ROUNDS} rounds. "
+        "Try again later."
+    )
+
+
+async def _write(work: _Work, made: Made) -> bool:
+    """Write what was made; False when it is stale, and nothing was written."""
+    tally, prepared = work.tally, made.prepared
+    tally.embedded += made.embedded
+    if made.broken and not prepared and not made.wanted.unchanged and (made.pieces > 1 or not tally.embedded):
+        raise made.broken
+    tally.unchanged += made.wanted.unchanged
+    if prepared:
+        with work.clock.stage("write"):
+            async with work.database.link() as link:
+                written = await room.write(link, work.collection, made.wanted.tenant, prepared)
+        if written.stale:
+            return False
+        tally.added += written.added
+        tally.changed += written.changed
+        tally.unchanged += len(prepared) - written.added - written.changed
+        tally.chunks_written += written.chunks_written
+        tally.chunks_kept += written.chunks_kept
+    tally.rejected += made.rejected
+    return True

@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from pgbraid._async import catalog
+from pgbraid._async import catalog, indexes
 from pgbraid._async.link import Database, Link
 from pgbraid.db.statements import statement
 from pgbraid.errors import StatementFailed
@@ -61,6 +61,7 @@ async def after_ingest(database: Database, collection: Collection, chunks_writte
                 f"Upkeep was left out, since this role does not own the tables of {collection.name!r}. Run as "
                 f"{owner} now and then: pgbraid lexical refresh {shlex.quote(collection.name)}"
             )
+        await indexes.ensure(link, collection)
         await refresh(link, collection)
         await _tidy(link, collection, analyze=chunks_written >= max(1000, ANALYZE_FROM * collection.chunks))
         return None
@@ -75,7 +76,8 @@ async def _tidy(link: Link, collection: Collection, analyze: bool) -> None:
         for index in ("words_gin", "metadata_gin"):
             await link.rows(FLUSH_WORDS_INDEX, index=f"{collection.chunk_table}_{index}")
         if analyze:
-            await link.rows(ANALYZE.fill(table=collection.chunk_table))
+            for table in (collection.document_table, collection.chunk_table):
+                await link.rows(ANALYZE.fill(table=table))
 
 
 async def _owner(link: Link, collection: Collection) -> tuple[str, bool]:

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
 from psycopg.types.json import Jsonb
 
 from pgbraid._async.link import Call, Link, Row
 from pgbraid.db.statements import statement
 from pgbraid.identity import check_tenant, document_id
-from pgbraid.values import Chunk, Collection, Document
+from pgbraid.prepare import Prepared
+from pgbraid.values import Collection
 
 KNOWN_DOCUMENTS = statement("write/known_documents")
 CREATE_DOCUMENT_STAGE = statement("write/create_document_stage")
@@ -37,6 +36,9 @@ COUNT_ADDED_WORDS = statement("write/count_added_words")
 WRITE_CHUNKS = statement("write/write_chunks")
 REMOVE_LEFTOVER_CHUNKS = statement("write/remove_leftover_chunks")
 DROP_STAGES = statement("write/drop_stages")
+CHECKPOINT = statement("write/checkpoint")
+SAVE_CHECKPOINT = statement("write/save_checkpoint")
+DROP_CHECKPOINT = statement("write/drop_checkpoint")
 LOCK_DOCUMENTS = statement("write/lock_documents")
 REMOVE_DOCUMENTS = statement("write/remove_documents")
 VECTOR_OID = statement("write/vector_oid")
@@ -51,21 +53,6 @@ class Known:
     external_id: str
     hash: bytes
     chunk_hashes: frozenset[bytes]
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A document ready to be written. A chunk without a vector keeps the one that is stored under the same hash."""
-
-    document: Document
-    hash: bytes
-    chunks: tuple[Chunk, ...]
-    chunk_hashes: tuple[bytes, ...]
-    vectors: tuple[NDArray[np.float32] | None, ...]
-
-    @property
-    def id(self) -> int:
-        return document_id(self.document.tenant, self.document.external_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +196,17 @@ async def show(link: Link, collection: Collection, tenant: str, external_id: str
     params = {"collection": collection.id, "tenant": tenant, "document_id": document_id(tenant, external_id)}
     rows = (await link.read([_held(collection), (call, params)], tenant))[1]
     return rows[0] if rows else None
+
+
+async def checkpoint(link: Link, collection: Collection, name: str) -> int:
+    """How many documents an interrupted load of that name has written; 0 when there was none."""
+    rows = await link.rows(CHECKPOINT, collection_id=collection.id, name=name)
+    return int(rows[0]["position"]) if rows else 0
+
+
+async def save_checkpoint(link: Link, collection: Collection, name: str, position: int | None) -> None:
+    """Remember how many documents of a load are written; None when it came to its end."""
+    if position is None:
+        await link.rows(DROP_CHECKPOINT, collection_id=collection.id, name=name)
+    else:
+        await link.rows(SAVE_CHECKPOINT, collection_id=collection.id, name=name, position=position)

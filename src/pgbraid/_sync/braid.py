@@ -29,7 +29,9 @@ from pgbraid.values import (
 )
 
 if TYPE_CHECKING:
+    from pgbraid._sync.maintain import Maintained
     from pgbraid.declared import Changes, Declared
+    from pgbraid.tally import Rehearsal
 
 
 class Braid:
@@ -92,13 +94,26 @@ class Braid:
         documents: Iterable[Document | Rejected],
         *,
         tenant: str | None = None,
-        batch_size: int = ingest.BATCH,
+        batch_size: int | None = None,
         progress: ingest.Progress | None = None,
+        on_rejected: ingest.OnRejected | None = None,
+        checkpoint: str | None = None,
     ) -> IngestReport:
-        """Load documents; the report says what was added, changed, left alone, cleaned and rejected."""
-        return ingest.ingest(
-            self._database, self.models, collection, documents, tenant=tenant, batch_size=batch_size, progress=progress
-        )
+        """Load documents; the report says what was added, changed, left alone, cleaned and rejected.
+
+        `checkpoint` names the load: when it was interrupted and comes again with the same documents in the same
+        order, it goes on behind what was written. `on_rejected` gets each rejection with its document.
+        """
+        options = ingest.Options(tenant, batch_size, progress, on_rejected, checkpoint)
+        return ingest.ingest(self._database, self.models, collection, documents, options)
+
+    def rehearse(
+        self, collection: str, documents: Iterable[Document | Rejected], *, tenant: str | None = None
+    ) -> Rehearsal:
+        """What `ingest` would do with these documents, and how long embedding would take. Writes nothing."""
+        from pgbraid._sync.rehearse import rehearse
+
+        return rehearse(self._database, self.models, collection, documents, tenant)
 
     def delete(self, collection: str, external_ids: Sequence[str] | str, *, tenant: str = "") -> tuple[str, ...]:
         """Remove documents and their chunks; gives the ids of those that were there."""
@@ -171,6 +186,12 @@ class Braid:
         with self._database.link() as link:
             known = catalog.collection(link, collection)
             return upkeep.refresh_as_owner(link, known, 0.0 if exact else upkeep.TOLERANCE)
+
+    def maintain(self, collection: str | None = None) -> Maintained:
+        """Upkeep of one collection or of all: indexes, dead rows, statistics, words. Safe twice at once."""
+        from pgbraid._sync.maintain import maintain
+
+        return maintain(self._database, collection)
 
     def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""

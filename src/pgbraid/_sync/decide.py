@@ -174,7 +174,7 @@ def _scores(run: Run, look: catalog.Lookup, ready: Ready, readable: Sequence[str
 def _by_policy(look: catalog.Lookup, step: Step, readable: Sequence[str]) -> Decision:
     """What is asked when the last selector that was asked did not choose."""
     policy = look.policy if step.policy in ("next", "default") else str(step.policy)
-    because = None if step.selector == "rules" else f"selector {step.selector} {SAID[step.outcome]} ({step.reason})"
+    because = None if step.selector == "rules" else f"selector {step.selector} {SAID[step.outcome_of]} ({step.reason})"
     decision = route.by_policy(look.routes, policy, readable, because)
     return replace(decision, candidates=route.scored(decision.candidates, step, look.routes))
 

@@ -176,10 +176,11 @@ def _count(run: Run, plan: Plan, retrieved: Retrieved) -> None:
 def _rerank(run: Run, plan: Plan, found: list[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
     """The best by the reranker's scores. When it fails the fused order stays, and the result says so."""
     best = found[: plan.profile.rerank_top_k]
-    stop = Event()
+    budget, stop = plan.profile.rerank_budget_ms, Event()
+    deadline = None if budget is None else time.monotonic() + budget / 1000  # waiting for the model's thread counts
     try:
         with run.clock.stage("rerank"):
-            ranked = directly(_reranked, run, plan, best, embedders, stop, stop=stop)
+            ranked = directly(_reranked, run, plan, best, embedders, (deadline, stop), stop=stop)
     except (CatalogError, MissingExtra, SettingsError):  # asked for what is not there: not a failure on the way
         raise
     except PgbraidError as error:
@@ -191,12 +192,15 @@ def _rerank(run: Run, plan: Plan, found: list[Found], embedders: Mapping[str, Em
 
 
 def _reranked(
-    run: Run, plan: Plan, best: Sequence[Found], embedders: Mapping[str, EmbedderRecord], stop: Event
+    run: Run,
+    plan: Plan,
+    best: Sequence[Found],
+    embedders: Mapping[str, EmbedderRecord],
+    until: tuple[float | None, Event],
 ) -> list[Found]:
     profile, name = plan.profile, plan.profile.rerank or ""
-    deadline = None if profile.rerank_budget_ms is None else time.monotonic() + profile.rerank_budget_ms / 1000
     reranker = run.models.reranker(name, embedders)
-    wanted = Wanted(profile.rerank_overflow, profile.rerank_top_m, profile.rerank_strict, deadline, stop)
+    wanted = Wanted(profile.rerank_overflow, profile.rerank_top_m, profile.rerank_strict, *until)
     with calling(f"reranker {name!r}"):
         scored = score(reranker, run.request.question, [f.texts for f in best], wanted, run.models.scores)
     _tell(run, plan, scored)
@@ -212,6 +216,13 @@ def _tell(run: Run, plan: Plan, scored: Scored) -> None:
     run.counts["rerank texts computed"] = scored.computed
     run.counts["rerank texts known"] = scored.cached
     part = f"reranker {plan.profile.rerank}"
+    if scored.over:
+        how = "read in windows" if plan.profile.rerank_overflow == "window" else "cut"
+        run.counts["rerank texts over budget"] = len(scored.over)
+        run.notes.append(
+            f"{len(scored.over)} texts were too long for the reranker and were {how}, "
+            f"the longest of {max(scored.over.values())} tokens with the question"
+        )
     if scored.refused:
         reason = next(iter(scored.refused.values()))
         run.failures.append(Failure(part, f"{len(scored.refused)} texts have no score: {reason}"))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass
 
-from pgbraid._sync import catalog
+from pgbraid._sync import catalog, indexes
 from pgbraid._sync.link import Database, Link
 from pgbraid.db.statements import statement
 from pgbraid.errors import StatementFailed
@@ -63,6 +63,7 @@ def after_ingest(database: Database, collection: Collection, chunks_written: int
                 f"Upkeep was left out, since this role does not own the tables of {collection.name!r}. Run as "
                 f"{owner} now and then: pgbraid lexical refresh {shlex.quote(collection.name)}"
             )
+        indexes.ensure(link, collection)
         refresh(link, collection)
         _tidy(link, collection, analyze=chunks_written >= max(1000, ANALYZE_FROM * collection.chunks))
         return None
@@ -77,7 +78,8 @@ def _tidy(link: Link, collection: Collection, analyze: bool) -> None:
         for index in ("words_gin", "metadata_gin"):
             link.rows(FLUSH_WORDS_INDEX, index=f"{collection.chunk_table}_{index}")
         if analyze:
-            link.rows(ANALYZE.fill(table=collection.chunk_table))
+            for table in (collection.document_table, collection.chunk_table):
+                link.rows(ANALYZE.fill(table=table))
 
 
 def _owner(link: Link, collection: Collection) -> tuple[str, bool]:

@@ -6,7 +6,20 @@ from typing import Annotated
 
 import typer
 
-from pgbraid.cli import collection, declare, demo, document, embedder, ingest, lexical, schema, search, server
+from pgbraid.cli import (
+    collection,
+    declare,
+    demo,
+    document,
+    embedder,
+    ingest,
+    lexical,
+    maintain,
+    rerank,
+    schema,
+    search,
+    server,
+)
 from pgbraid.cli.door import GLOBAL_DSN
 from pgbraid.cli.options import Dsn
 
@@ -36,13 +49,14 @@ def every(
     GLOBAL_DSN.set(dsn)
 
 
-for part in (search, ingest, declare, demo, server):
+for part in (search, ingest, maintain, declare, demo, server):
     part.register(app)
 for name, group in (
     ("collection", collection.group),
     ("document", document.group),
     ("embedder", embedder.group),
     ("lexical", lexical.group),
+    ("rerank", rerank.group),
     ("schema", schema.group),
 ):
     app.add_typer(group, name=name, rich_help_panel="Look after")

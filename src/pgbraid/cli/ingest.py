@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,13 +9,29 @@ import typer
 
 from pgbraid.cli.door import command, opened
 from pgbraid.cli.options import AsJson, CollectionName, Dsn
-from pgbraid.cli.output import console, note, print_json, tame
-from pgbraid.errors import IngestError
+from pgbraid.cli.output import console, facts, note, print_json, tame
+from pgbraid.errors import IngestError, SettingsError
 
 if TYPE_CHECKING:
+    from pgbraid.tally import Rehearsal
     from pgbraid.values import IngestReport
 
 SHOWN = 20
+Paths = Annotated[list[str] | None, typer.Argument(metavar="PATH…", show_default=False)]
+Format = Annotated[
+    str | None, typer.Option("--format", help="jsonl, beir, markdown, html, text or parquet; else by the name.")
+]
+Query = Annotated[str | None, typer.Option("--query", metavar="SQL", help="Load the rows of a query.")]
+QueryDsn = Annotated[
+    str | None, typer.Option("--query-dsn", metavar="DSN", help="Where the query runs; else the same database.")
+]
+BatchSize = Annotated[
+    int | None, typer.Option("--batch-size", min=1, help="Documents in one transaction; else as many as 2 s take.")
+]
+RejectedFile = Annotated[
+    Path | None, typer.Option("--rejected", metavar="FILE", help="Add what is rejected here, to be fed again.")
+]
+Price = Annotated[float | None, typer.Option("--price", min=0, help="Of a million tokens, for the dry run's cost.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -27,44 +41,64 @@ def register(app: typer.Typer) -> None:
 
 def ingest(
     collection: CollectionName,
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", show_default=False)],
-    format: Annotated[
-        str | None, typer.Option("--format", help="jsonl, beir, markdown, html or text; else by the file's name.")
-    ] = None,
+    paths: Paths = None,
+    format: Format = None,
+    query: Query = None,
+    query_dsn: QueryDsn = None,
     tenant: Annotated[str | None, typer.Option("--tenant", help="For documents that name none.")] = None,
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Documents in one transaction.")] = 200,
+    batch_size: BatchSize = None,
+    rejected: RejectedFile = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count, and estimate the time.")] = False,
+    price: Price = None,
+    restart: Annotated[bool, typer.Option("--restart", help="Begin anew where a load was interrupted.")] = False,
     dsn: Dsn = None,
     as_json: AsJson = False,
 ) -> None:
-    """Load files and folders; what is there already is left alone. The exit code is 8 when a document was rejected."""
-    from pgbraid.read import read
+    """Load files, folders, patterns, standard input (-) or a query; what is there already is left alone.
 
-    documents = read(paths, format=format)  # before a server is started for a path that is not there
-    with opened(dsn) as braid, progress(collection) as told:
-        report = braid.ingest(collection, documents, tenant=tenant, batch_size=batch_size, progress=told)
+    A load of files that was interrupted goes on where it stopped. The exit code is 8 when a document was rejected.
+    """
+    from pgbraid.cli.sources import progress, rejections, sources
+
+    _check(dry_run, price, query_dsn if query is None else None, [rejected, batch_size, restart or None])
+    source = sources(paths or [], format, query)  # before a server is started for a path that is not there
+    with opened(dsn) as braid:
+        documents = source.documents(query_dsn or braid.settings.dsn or "")
+        if dry_run:
+            return print_rehearsal(braid.rehearse(collection, documents, tenant=tenant), price, as_json)
+        with progress(collection, source) as told, rejections(rejected) as on_rejected:
+            report = braid.ingest(
+                collection,
+                documents,
+                tenant=tenant,
+                batch_size=batch_size,
+                progress=told,
+                on_rejected=on_rejected,
+                checkpoint=None if restart else source.checkpoint(tenant),
+            )
     print_json(report) if as_json else print_report(report)
     if report.rejected:
         raise typer.Exit(IngestError.exit_code)
 
 
-@contextmanager
-def progress(collection: str) -> Iterator[Callable[[IngestReport], None] | None]:
-    """What to call after each batch: moves a bar on a terminal, and is None where nobody watches."""
-    err = console(stderr=True)
-    if not err.is_terminal:
-        yield None
-        return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+def _check(dry_run: bool, price: float | None, astray_dsn: str | None, for_loads: list[object]) -> None:
+    """Refuse options that would mean nothing."""
+    if price is not None and not dry_run:
+        raise SettingsError("--price is for --dry-run: a load itself has no cost that pgbraid knows.")
+    if dry_run and any(option is not None for option in for_loads):
+        raise SettingsError("--rejected, --batch-size and --restart are for a load; --dry-run writes nothing.")
+    if astray_dsn:
+        raise SettingsError("--query-dsn says where --query runs, and there is none.")
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task(f"{collection}: reading", total=None)
 
-        def told(report: IngestReport) -> None:
-            words = f"{collection}: {report.seen:,} documents, {report.chunks_written:,} chunks"
-            bar.update(task, description=words)
+def print_rehearsal(found: Rehearsal, price: float | None, as_json: bool) -> None:
+    """What a load would do."""
+    from dataclasses import asdict
 
-        yield told
+    told = {**asdict(found), "vector_bytes": found.vector_bytes}
+    if price is not None:
+        told["cost"] = round(found.tokens / 1e6 * price, 4)
+    print_json(told) if as_json else facts(told)
 
 
 def print_report(report: IngestReport) -> None:
@@ -91,6 +125,8 @@ def summary(report: IngestReport) -> str:
         "cleaned": len(report.cleaned),
         "rejected": len(report.rejected),
     }
+    if report.resumed:
+        counts = {"passed over, written by the interrupted load": report.resumed, **counts}
     said = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number) or "none"
     chunks = f"{report.chunks_written:,} chunks written, {report.embedded:,} embedded"
     return tame(f"{report.seen:,} documents ({said}); {chunks}")

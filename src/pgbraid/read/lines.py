@@ -17,6 +17,7 @@ from pgbraid.values import EMPTY, Document, Rejected
 
 _IDS = ("external_id", "id", "_id")
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+REJECTED = "pgbraid_rejected"  # why a document was rejected, in a file of such documents: no metadata of theirs
 _PARENTS = "parents.tsv"
 _PARENTS_HEADER = ("parent-id", "corpus-id")
 
@@ -30,6 +31,14 @@ def jsonl_documents(lines: Iterable[bytes], label: str) -> Iterator[Document | R
             yield _document(_object(row), _IDS, ("title", "text", "tenant"))
         except ValueError as error:
             yield Rejected(_known_id(row, _IDS) or place, f"{place}: {error}")
+
+
+def row_document(row: Row, place: str) -> Document | Rejected:
+    """A row of a table as a document: its columns are understood like the keys of a JSON line."""
+    try:
+        return _document(row, _IDS, ("title", "text", "tenant"))
+    except ValueError as error:
+        return Rejected(_known_id(row, _IDS) or place, f"{place}: {error}")
 
 
 def beir_documents(corpus: Path) -> Iterator[Document | Rejected]:
@@ -110,7 +119,7 @@ def _document(row: Row, ids: Iterable[str], fields: tuple[str, ...], more: Mappi
     id_key, external_id = _id(row, ids)
     if "text" not in row:
         raise ValueError("there is no key 'text'")
-    rest = {key: value for key, value in row.items() if key not in (id_key, *fields, "metadata")}
+    rest = {key: value for key, value in row.items() if key not in (id_key, *fields, "metadata", REJECTED)}
     metadata = _metadata(row.get("metadata"), rest, more)
     tenant = _text(row, "tenant") if "tenant" in fields else ""
     return Document(external_id, _text(row, "text"), _text(row, "title"), metadata, tenant)

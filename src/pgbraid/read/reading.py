@@ -6,9 +6,11 @@ What is wrong with a file is a `Rejected`, and the rest goes on.
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -18,16 +20,26 @@ from pgbraid.read.decoding import decoded
 from pgbraid.read.html import html_document
 from pgbraid.read.lines import beir_documents, jsonl_documents
 from pgbraid.read.markdown import markdown_document
+from pgbraid.read.parquet import parquet_documents
 from pgbraid.values import Document, Rejected
 
-FORMATS = ("jsonl", "beir", "markdown", "html", "text")
+FORMATS = ("jsonl", "beir", "markdown", "html", "text", "parquet")
 CORPUS = "corpus.jsonl"
 STDIN = Path("-")
 _SUFFIXES: Mapping[str, str] = MappingProxyType(
-    {".jsonl": "jsonl", ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".txt": "text"}
+    {
+        ".jsonl": "jsonl",
+        ".md": "markdown",
+        ".markdown": "markdown",
+        ".html": "html",
+        ".htm": "html",
+        ".txt": "text",
+        ".parquet": "parquet",
+    }
 )
 
 Read = Iterator[Document | Rejected]
+_GLOB = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +51,60 @@ class Source:
     name: str
 
 
-def read(paths: Sequence[Path], format: str | None = None) -> Read:
-    """The documents of files, folders and standard input (`-`), in the order given, folders sorted.
+class Reading:
+    """Documents one after the other, and how far the reading has come: `total` and `done` are bytes.
+
+    `total` is None where nobody knows, for standard input.
+    """
+
+    def __init__(self, paths: Sequence[Path], format: str | None) -> None:
+        self._paths, self._format = paths, format
+        self.done = 0.0
+        self._items = self._read()
+
+    def __iter__(self) -> Read:
+        return self._items
+
+    @property
+    def total(self) -> int | None:
+        """Bytes of all files; looked up anew at each call."""
+        if STDIN in self._paths:
+            return None
+        return sum(size for _, size, _ in self._files())
+
+    @property
+    def identity(self) -> str | None:
+        """Changes when another file would be read, or one has changed. None for standard input."""
+        if STDIN in self._paths:
+            return None
+        told = "\n".join([str(self._format), *(f"{path}\0{size}\0{changed}" for path, size, changed in self._files())])
+        return hashlib.sha256(told.encode("utf-8", "surrogateescape")).hexdigest()
+
+    def _files(self) -> Iterator[tuple[Path, int, int]]:
+        for path in self._paths:
+            for source in _sources(path, self._format):
+                found = source.path.resolve()
+                stat = found.stat()
+                yield found, stat.st_size, stat.st_mtime_ns
+
+    def _read(self) -> Read:
+        seen: set[str] = set()
+        for path in self._paths:
+            for source in _sources(path, self._format):
+                if source.format in _WHOLE and source.name in seen:
+                    reason = f"{source.path}: another file read before has this name; read their parent"
+                    yield Rejected(source.name, reason)
+                    continue
+                seen.update([source.name] if source.format in _WHOLE else [])
+                yield from _documents(source, self._advance)
+
+    def _advance(self, size: float) -> None:
+        self.done += size
+
+
+def read(paths: Sequence[Path], format: str | None = None) -> Reading:
+    """The documents of files, folders, patterns (`data/*.md`, `data/**/*.md`) and standard input (`-`), in the order
+    given, folders and patterns sorted.
 
     `format` is one of `FORMATS`; None takes it from each file's suffix (`-`: jsonl; a folder with corpus.jsonl:
     beir). In folders, files of other formats and names that begin with a dot are passed over. The external id of a
@@ -50,10 +114,20 @@ def read(paths: Sequence[Path], format: str | None = None) -> Read:
     """
     if format is not None and format not in FORMATS:
         raise SettingsError(f"format {format!r} does not exist; the formats are {', '.join(FORMATS)}.")
-    given = [Path(path) for path in paths]
+    given = [found for path in paths for found in _expanded(Path(path))]
     for path in given:
         _check(path, format)
-    return _read(given, format)
+    return Reading(given, format)
+
+
+def _expanded(path: Path) -> list[Path]:
+    """What a pattern stands for; a path that exists, or is no pattern, stands for itself."""
+    if path == STDIN or path.exists() or not _GLOB.search(str(path)):
+        return [path]
+    found = sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+    if not found:
+        raise SettingsError(f"{path} matches nothing; give a file, a folder, a pattern, or - for standard input.")
+    return [one for one in found if not one.is_dir()]
 
 
 def _check(path: Path, format: str | None) -> None:
@@ -71,17 +145,6 @@ def _check(path: Path, format: str | None) -> None:
         raise SettingsError(
             f"{path}: the suffix {path.suffix!r} tells no format; known are {known}. Or name one: {', '.join(FORMATS)}."
         )
-
-
-def _read(paths: Sequence[Path], format: str | None) -> Read:
-    seen: set[str] = set()
-    for path in paths:
-        for source in _sources(path, format):
-            if source.format in _WHOLE and source.name in seen:
-                yield Rejected(source.name, f"{source.path}: another file read before has this name; read their parent")
-                continue
-            seen.update([source.name] if source.format in _WHOLE else [])
-            yield from _documents(source)
 
 
 # ── which files ────────────────────────────────────────────────────────────────────────────────────────────
@@ -113,19 +176,31 @@ def _in_folder(top: Path, format: str | None) -> Iterator[Source]:
 # ── reading one ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _documents(source: Source) -> Read:
+def _documents(source: Source, advance: Callable[[float], None]) -> Read:
+    """The documents of a file; `advance` is told the bytes that were read."""
     try:
         if source.format in _WHOLE:
             yield _whole(source)
+            advance(0 if source.path == STDIN else source.path.stat().st_size)
         elif source.path == STDIN:
             yield from jsonl_documents(sys.stdin.buffer, source.name)
+        elif source.format == "parquet":
+            size = source.path.stat().st_size
+            yield from parquet_documents(source.path, lambda share: advance(share * size))
         elif source.format == "beir":
             yield from beir_documents(source.path)
+            advance(source.path.stat().st_size)
         else:
             with source.path.open("rb") as lines:
-                yield from jsonl_documents(lines, str(source.path))
+                yield from jsonl_documents(_counted(lines, advance), str(source.path))
     except OSError as error:
         yield Rejected(source.name, f"{source.path}: {error.strerror or error}")
+
+
+def _counted(lines: Iterable[bytes], advance: Callable[[float], None]) -> Iterator[bytes]:
+    for line in lines:
+        advance(len(line))
+        yield line
 
 
 def _whole(source: Source) -> Document | Rejected:

@@ -4,35 +4,44 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 
 SIZE = 100_000
 Key = bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The scores of a text, one for each window. `over` is the pair's tokens where they were too many, else 0."""
+
+    scores: tuple[float, ...]
+    over: int = 0
+
+
 class ScoreCache:
-    """The scores of a text's windows, of the pairs asked last; safe to share between threads. `size` 0 keeps none."""
+    """The scores of the pairs asked last; safe to share between threads. `size` 0 keeps none."""
 
     def __init__(self, size: int = SIZE) -> None:
         self._size = size
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Key, tuple[float, ...]] = OrderedDict()
+        self._kept: OrderedDict[Key, Known] = OrderedDict()
 
-    def get(self, keys: Iterable[Key]) -> list[tuple[float, ...] | None]:
+    def get(self, keys: Sequence[Key]) -> list[Known | None]:
         """What is known under each key."""
         with self._lock:
             found = [self._kept.get(key) for key in keys]
-            for key, scores in zip(keys, found, strict=True):
-                if scores is not None:
+            for key, known in zip(keys, found, strict=True):
+                if known is not None:
                     self._kept.move_to_end(key)
         return found
 
-    def keep(self, scores: Iterable[tuple[Key, tuple[float, ...]]]) -> None:
+    def keep(self, scores: Iterable[tuple[Key, Known]]) -> None:
         """Keep scores; those asked longest ago go when there are too many."""
         with self._lock:
-            for key, values in scores:
-                self._kept[key] = values
+            for key, known in scores:
+                self._kept[key] = known
                 self._kept.move_to_end(key)
             while len(self._kept) > self._size:
                 self._kept.popitem(last=False)

@@ -73,6 +73,7 @@ def trained_exits(folder: Path, config: Any) -> tuple[Exit, ...]:
     for key, value in {**wanted, "has_final_norm": normed}.items():
         if said.get(key, value) != value:
             raise ModelError(f"{folder / CONFIG}: {key} is {said[key]!r}, the encoder has {value!r}")
+    _check_contract(folder, said, normed)
     layers = _numbers(folder, said, "layer_indices", 1, config.num_hidden_layers)
     widths = _numbers(folder, said, "dim_indices", 2, config.hidden_size)
     shapes = _shapes(folder / HEADS)
@@ -80,6 +81,20 @@ def trained_exits(folder: Path, config: Any) -> tuple[Exit, ...]:
     if not found:
         raise ModelError(f"{folder / HEADS} holds no whole head for any exit that {CONFIG} names")
     return found
+
+
+def _check_contract(folder: Path, said: Mapping[str, object], normed: bool) -> None:
+    """Raise ModelError where the folder states how its hidden states are read, and that is not how it is done here."""
+    stated = said.get("representation_contract") or read_object(folder / "config.json").get("representation_contract")
+    if stated is None:
+        return
+    if not isinstance(stated, dict):
+        raise ModelError(f"{folder / CONFIG}: representation_contract must be an object, not {stated!r}")
+    norm = "final_norm" if normed else "none"
+    done = {"version": 1, "pooling": "cls", "intermediate_normalization": norm, "final_normalization": norm}
+    for key, value in {**done, "head_dtype": "float32"}.items():
+        if stated.get(key, value) != value:
+            raise ModelError(f"{folder}: representation_contract has {key} {stated[key]!r}, only {value!r} can be read")
 
 
 class ExitHead:

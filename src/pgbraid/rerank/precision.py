@@ -47,9 +47,9 @@ def in_precision(model: Any, wanted: str, probe: Callable[[Any], Sequence[float]
     when a precision that was named drifts too far.
     """
     chosen = best_here() if wanted == "auto" else wanted
+    exact = probe(model)  # in float32 too: it warms the model up before the first question
     if chosen == "fp32":
         return model, "fp32", 0.0
-    exact = probe(model)
     lower = _int8(model) if chosen == "int8" else copy.deepcopy(model).to(torch.bfloat16)
     drift = drift_of(exact, probe(lower))
     if drift <= ALLOWED_DRIFT:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pgbraid.errors import SearchError
-from pgbraid.rerank.cache import ScoreCache, key_of
+from pgbraid.rerank.cache import Known, ScoreCache, key_of
 from pgbraid.rerank.ordering import as_scores
 from pgbraid.values import Overflow, Reranker
 
@@ -37,6 +37,7 @@ class Scored:
     """A score a candidate, None for those that have none, and what there is to say about it.
 
     `texts` has the score of each text; `refused` says why a text has none; `late` counts texts that time did not allow.
+    `over` has the tokens of each pair that was too long and was cut or read in windows.
     """
 
     scores: tuple[float | None, ...]
@@ -45,6 +46,7 @@ class Scored:
     computed: int
     cached: int
     late: int
+    over: dict[str, int] = field(default_factory=dict)
 
 
 class _Time:
@@ -78,18 +80,18 @@ def score(
     """
     distinct = list(dict.fromkeys(text for texts in candidates for text in texts))
     keys = {text: key_of(reranker.identity, wanted.overflow, question, text) for text in distinct}
-    known = dict(zip(distinct, cache.get(list(keys.values())), strict=True))
-    found = {text: values for text, values in known.items() if values is not None}
+    remembered = zip(distinct, cache.get(list(keys.values())), strict=True)
+    found = {text: known for text, known in remembered if known is not None}
     missing = [text for text in distinct if text not in found]
     refused: dict[str, str] = {}
     clock = _Time(wanted)
     read = _rows_read if hasattr(reranker, "pairs") else _texts_read
-    fresh: dict[str, tuple[float, ...]] = {}
+    fresh: dict[str, Known] = {}
     for group in _groups(missing, wanted):
         if not clock.allows(0):
             break
         fresh |= read(reranker, question, group, wanted, clock, refused)
-    cache.keep((keys[text], values) for text, values in fresh.items())
+    cache.keep((keys[text], known) for text, known in fresh.items())
     found |= fresh
     if wanted.strict and refused:
         raise SearchError(
@@ -97,11 +99,12 @@ def score(
         )
     return Scored(
         scores=tuple(_of_candidate(texts, found, wanted.top_m) for texts in candidates),
-        texts={text: max(values) for text, values in found.items()},
+        texts={text: max(known.scores) for text, known in found.items()},
         refused=refused,
         computed=len(fresh),
         cached=len(distinct) - len(missing),
         late=len(missing) - len(fresh) - len(refused),
+        over={text: known.over for text, known in found.items() if known.over},
     )
 
 
@@ -111,14 +114,15 @@ def _groups(texts: Sequence[str], wanted: Wanted) -> Iterator[Sequence[str]]:
     return (texts[at : at + size] for at in range(0, len(texts), size))
 
 
-def _of_candidate(texts: Sequence[str], found: dict[str, tuple[float, ...]], top_m: int) -> float | None:
-    values = sorted((value for text in dict.fromkeys(texts) for value in found.get(text, ())), reverse=True)[:top_m]
+def _of_candidate(texts: Sequence[str], found: dict[str, Known], top_m: int) -> float | None:
+    every = [value for text in dict.fromkeys(texts) if text in found for value in found[text].scores]
+    values = sorted(every, reverse=True)[:top_m]
     return math.fsum(values) / len(values) if values else None
 
 
 def _rows_read(
     model: Any, question: str, texts: Sequence[str], wanted: Wanted, clock: _Time, refused: dict[str, str]
-) -> dict[str, tuple[float, ...]]:
+) -> dict[str, Known]:
     """Scores from a model that tells its rows: batches of like length, as many as time allows."""
     pairs = model.pairs(question, texts, wanted.overflow)
     for text, pair in zip(texts, pairs, strict=True):
@@ -135,23 +139,27 @@ def _rows_read(
         clock.took(tokens, time.monotonic() - start)
         for index, logit in zip(batch, logits, strict=True):
             values.setdefault(rows[index][0], []).append(logit)
-    whole = {text: pair.rows for text, pair in zip(texts, pairs, strict=True)}
-    return _finite({t: tuple(v) for t, v in values.items() if len(v) == len(whole[t])}, refused)
+    read = {
+        text: Known(tuple(values[text]), pair.tokens if pair.tokens > model.longest else 0)
+        for text, pair in zip(texts, pairs, strict=True)
+        if text in values and len(values[text]) == len(pair.rows)
+    }
+    return _finite(read, refused)
 
 
 def _texts_read(
     reranker: Reranker, question: str, texts: Sequence[str], wanted: Wanted, clock: _Time, refused: dict[str, str]
-) -> dict[str, tuple[float, ...]]:
+) -> dict[str, Known]:
     """Scores from any reranker, which reads texts as it likes."""
     start = time.monotonic()
     scores = as_scores(reranker.score(question, texts), len(texts), f"The reranker {reranker.identity!r}")
     clock.took(len(texts), time.monotonic() - start)
-    return _finite({text: (one,) for text, one in zip(texts, scores, strict=True)}, refused)
+    return _finite({text: Known((one,)) for text, one in zip(texts, scores, strict=True)}, refused)
 
 
-def _finite(values: dict[str, tuple[float, ...]], refused: dict[str, str]) -> dict[str, tuple[float, ...]]:
-    """The values that can be ordered; a text with another is refused."""
-    for text, scores in values.items():
-        if not all(map(math.isfinite, scores)):
-            refused[text] = f"the score is {next(one for one in scores if not math.isfinite(one))}"
-    return {text: scores for text, scores in values.items() if text not in refused}
+def _finite(read: dict[str, Known], refused: dict[str, str]) -> dict[str, Known]:
+    """What can be ordered; a text with a score that cannot is refused."""
+    for text, known in read.items():
+        if not all(map(math.isfinite, known.scores)):
+            refused[text] = f"the score is {next(one for one in known.scores if not math.isfinite(one))}"
+    return {text: known for text, known in read.items() if text not in refused}
