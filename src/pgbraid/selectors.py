@@ -48,6 +48,7 @@ class Ready:
 
 
 RULES = Ready(Selector("rules"))
+SAID = {"empty": "had nothing to choose from", "unsure": "was not sure", "failed": "failed"}
 
 
 def judge(ready: Ready, scores: Sequence[tuple[str, float]]) -> Step:
@@ -91,6 +92,11 @@ def failed(ready: Ready, reason: str) -> Step:
     """The step of a selector that could not score."""
     version = ready.record.fingerprint if ready.record else ""
     return Step(ready.selector.kind, "failed", reason, version=version, policy=ready.selector.failed)
+
+
+def told(step: Step) -> str:
+    """Why a selector did not choose, in words."""
+    return f"selector {step.selector} {SAID[step.outcome]} ({step.reason})"
 
 
 def text_hash(text: str) -> bytes:

@@ -28,11 +28,10 @@ from pgbraid.identity import check_tenant_text
 from pgbraid.models import Models, calling
 from pgbraid.plan import with_options
 from pgbraid.question import clean_question
-from pgbraid.selectors import Ready, failed, judge
+from pgbraid.selectors import Ready, failed, judge, told
 from pgbraid.values import Decision, EmbedderRecord, Failure, Profile, Step, Vectors
 
 NEAREST = statement("route/nearest")
-SAID = {"empty": "had nothing to choose from", "unsure": "was not sure", "failed": "failed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +173,7 @@ def _scores(run: Run, look: catalog.Lookup, ready: Ready, readable: Sequence[str
 def _by_policy(look: catalog.Lookup, step: Step, readable: Sequence[str]) -> Decision:
     """What is asked when the last selector that was asked did not choose."""
     policy = look.policy if step.policy in ("next", "default") else str(step.policy)
-    because = None if step.selector == "rules" else f"selector {step.selector} {SAID[step.outcome_of]} ({step.reason})"
+    because = None if step.selector == "rules" else told(step)
     decision = route.by_policy(look.routes, policy, readable, because)
     return replace(decision, candidates=route.scored(decision.candidates, step, look.routes))
 
