@@ -1,4 +1,4 @@
--- Forget an embedder that no collection uses.
+-- Forget an embedder that no collection and no selector uses.
 -- param name text
 -- row   id
 
@@ -6,4 +6,5 @@ DELETE FROM pgbraid.embedder AS e
 WHERE
     e.name = %(name)s::text
     AND NOT EXISTS (SELECT FROM pgbraid.collection AS c WHERE c.embedder_id = e.id)
+    AND NOT EXISTS (SELECT FROM pgbraid.route_selector AS s WHERE s.embedder_id = e.id)
 RETURNING e.id

@@ -1,5 +1,5 @@
--- Every route as it was declared, with its collections and its rules in order.
--- row name, description, priority, profile, enabled, collections, rules
+-- Every route as it was declared, with its collections and its rules and examples in order.
+-- row name, description, priority, profile, enabled, collections, rules, examples
 
 SELECT
     r.name,
@@ -22,6 +22,11 @@ SELECT
             )
         FROM pgbraid.route_rule AS rr
         WHERE rr.route_id = r.id
-    ), '[]'::jsonb) AS rules
+    ), '[]'::jsonb) AS rules,
+    coalesce((
+        SELECT array_agg(x.text ORDER BY x.place)
+        FROM pgbraid.route_example AS x
+        WHERE x.route_id = r.id
+    ), '{}') AS examples
 FROM pgbraid.route AS r
 ORDER BY r.name

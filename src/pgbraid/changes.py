@@ -5,13 +5,14 @@ Names that do not exist, and changes that would need new embeddings, are refused
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from pgbraid.declared import DEFAULT_ROUTE, Action, Change, Declared, Default, Kind, Route
 from pgbraid.errors import SettingsError, nearest
 from pgbraid.languages import text_config_of
+from pgbraid.selectors import Selector
 from pgbraid.values import Chunking, Collection, CollectionSpec, EmbedderRecord, Json, VectorIndex
 
 IN_PLACE = frozenset({"description", "index.ef_search", "index.exact_below"})
@@ -31,6 +32,7 @@ class Stored:
     default_route: str | None
     aliases: Mapping[str, str]
     text_configs: frozenset[str]
+    selectors: tuple[Selector, ...] = ()
 
 
 def record_of(name: str, settings: Mapping[str, Json]) -> EmbedderRecord:
@@ -75,6 +77,10 @@ def check(declared: Declared, stored: Stored) -> None:
     _check_profiles(declared, stored)
     _check_routes(declared, stored)
     _check_aliases(declared, stored)
+    for number, selector in enumerate(declared.selectors or ()):
+        if selector.embedder is not None:
+            known = {*declared.embedders, *stored.embedders}
+            _known("embedder", selector.embedder, known, f"selectors[{number}].semantic.embedder")
 
 
 def _known(kind: str, name: str, known: Iterable[str], place: str) -> None:
@@ -137,6 +143,7 @@ def difference(declared: Declared, stored: Stored, described: Mapping[str, Embed
         *(_collection(n, settings, stored.collections.get(n)) for n, settings in declared.collections.items()),
         *_section("profile", declared.profiles, stored.profiles),
         *_routes(declared.routes, stored.routes),
+        *_selectors(declared.selectors, stored.selectors),
         *_default(declared.default, stored),
         *_section("alias", _shown_aliases(declared.aliases), _shown_aliases(stored.aliases) or {}),
     )
@@ -216,6 +223,22 @@ def _default(new: Default | None, stored: Stored) -> Iterator[Change]:
     yield Change("default", DEFAULT_ROUTE, "change" if detail else "keep", detail)
 
 
+def _selectors(new: Sequence[Selector] | None, old: Sequence[Selector]) -> Iterator[Change]:
+    """The chain as a whole: its order counts."""
+    if new is None:
+        return
+    detail = _changed(
+        {"selectors": [_shown_selector(s) for s in old]}, {"selectors": [_shown_selector(s) for s in new]}
+    )
+    yield Change("selectors", "selectors", "change" if detail else "keep", detail)
+
+
+def _shown_selector(selector: Selector) -> Json:
+    if selector.kind == "rules":
+        return "rules"
+    return {selector.kind: {key: value for key, value in asdict(selector).items() if key != "kind"}}
+
+
 def _shown_default(default: Default) -> Json:
     return list(default.collections) if default.policy == "route" else default.policy
 
@@ -233,6 +256,8 @@ def _shown_route(route: Route) -> dict[str, Json]:
     for key in ("priority", "profile", "description", "enabled"):
         if getattr(route, key) != getattr(usual, key):
             shown[key] = getattr(route, key)
+    if route.examples:
+        shown["examples"] = list(route.examples)
     return shown
 
 

@@ -20,11 +20,12 @@ from pgbraid.declared_file import WrittenCollection, WrittenFile, WrittenRoute, 
 from pgbraid.errors import SettingsError, UnknownOption
 from pgbraid.languages import text_config_of
 from pgbraid.plan import with_options
+from pgbraid.selectors import Selector
 from pgbraid.values import Json, Profile
 
 Mode = Literal["any", "all", "none"]
 Policy = Literal["all", "none", "error", "route"]
-Kind = Literal["embedder", "collection", "profile", "route", "default", "alias"]
+Kind = Literal["embedder", "collection", "profile", "route", "selectors", "default", "alias"]
 Action = Literal["create", "change", "drop", "keep"]
 DEFAULT_ROUTE = "default"
 # Not \w: to PostgreSQL Chinese characters are word characters, and 用NDA审批 holds the word NDA.
@@ -45,7 +46,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """When its rules match, these collections are asked."""
+    """When its rules match, or the question is like its examples, these collections are asked."""
 
     name: str
     collections: tuple[str, ...]
@@ -54,6 +55,12 @@ class Route:
     profile: str | None = None
     description: str = ""
     enabled: bool = True
+    examples: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What a question is compared with: the description, where there is one, and the examples."""
+        return tuple(dict.fromkeys(text for text in (self.description.strip(), *self.examples) if text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,7 @@ class Declared:
     collections: Mapping[str, Mapping[str, Json]]
     profiles: Mapping[str, Mapping[str, Json]] | None = None
     routes: Mapping[str, Route] | None = None
+    selectors: tuple[Selector, ...] | None = None
     default: Default | None = None
     aliases: Mapping[str, str] | None = None
 
@@ -175,6 +183,7 @@ def _declared(file: WrittenFile) -> Declared:
         collections=_frozen({name: _settings(name, c) for name, c in file.collections.items()}),
         profiles=_frozen({n: _profile(n, p) for n, p in file.profiles.items()}) if "profiles" in said else None,
         routes=_frozen({n: _read_route(n, r) for n, r in file.routes.items()}) if "routes" in said else None,
+        selectors=tuple(file.selectors) if "selectors" in said else None,
         default=_default(file.default) if "default" in said else None,
         aliases=_frozen(file.aliases) if "aliases" in said else None,
     )
@@ -229,8 +238,17 @@ def _read_route(name: str, route: WrittenRoute) -> Route:
         for kind, pattern in written or ()
     )
     _clean({str(i): rule.pattern for i, rule in enumerate(rules)}, ("routes", name, "match"))
-    collections = tuple(sorted(route.collections))
-    return Route(name, collections, rules, route.priority, route.profile, route.description, route.enabled)
+    _clean({str(i): text for i, text in enumerate(route.examples)}, ("routes", name, "examples"))
+    return Route(
+        name=name,
+        collections=tuple(sorted(route.collections)),
+        rules=rules,
+        priority=route.priority,
+        profile=route.profile,
+        description=route.description,
+        enabled=route.enabled,
+        examples=tuple(dict.fromkeys(route.examples)),
+    )
 
 
 def _default(written: str | list[str]) -> Default:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pgbraid.errors import SettingsError, UnknownOption, nearest
+from pgbraid.selectors import Reply, Selector
 
 
 def _name(value: str) -> str:
@@ -29,6 +30,12 @@ def _rule(value: object) -> tuple[Literal["keyword", "regex"], str]:
     raise ValueError(f"a keyword is text (quote it), a regular expression is {{regex: …}}; this is {value!r}")
 
 
+def _example(value: str) -> str:
+    if not value.strip():
+        raise ValueError("an empty example says nothing")
+    return value.strip()
+
+
 def _distinct(value: list[str]) -> list[str]:
     if len(set(value)) < len(value):
         raise ValueError("a name stands in the list twice")
@@ -37,6 +44,7 @@ def _distinct(value: list[str]) -> list[str]:
 
 Name = Annotated[str, AfterValidator(_name)]
 Names = Annotated[list[Name], Field(min_length=1), AfterValidator(_distinct)]
+Example = Annotated[str, AfterValidator(_example)]
 Rules = Annotated[list[Annotated[Any, AfterValidator(_rule)]], Field(min_length=1)] | None
 
 
@@ -99,7 +107,8 @@ class WrittenMatch(_Part):
 
 class WrittenRoute(_Part):
     collections: Names
-    match: WrittenMatch
+    match: WrittenMatch = WrittenMatch()
+    examples: list[Example] = Field(default_factory=list)
     priority: int = Field(default=0, ge=-(2**31), lt=2**31)
     profile: Name | None = None
     description: str = ""
@@ -107,9 +116,53 @@ class WrittenRoute(_Part):
 
     @model_validator(mode="after")
     def _matches(self) -> WrittenRoute:
-        if not (self.match.any or self.match.all or self.match.none):
-            raise ValueError("match needs keywords under any, all or none")
+        if not (self.match.any or self.match.all or self.match.none or self.examples or self.description.strip()):
+            raise ValueError("a route needs keywords in match, under any, all or none, or examples or a description")
         return self
+
+
+class WrittenSemantic(_Part):
+    embedder: Name
+    threshold: float = Field(default=0.0, ge=-1, le=1)
+    margin: float = Field(default=0.0, ge=0, le=2)
+    max_routes: int = Field(default=1, ge=1, le=1000)
+    nearest: int = Field(default=1, ge=1, le=1000)
+    prototypes: int = Field(default=8, ge=1, le=1000)
+    unsure: Reply = "next"
+    failed: Reply = "next"
+
+    @model_validator(mode="after")
+    def _fits(self) -> WrittenSemantic:
+        if self.nearest > self.prototypes:
+            raise ValueError(f"nearest is at most prototypes: {self.nearest} of {self.prototypes} cannot be taken")
+        return self
+
+
+def _selector(value: object) -> Selector:
+    if value == "rules":
+        return Selector("rules")
+    if isinstance(value, Mapping) and set(value) == {"semantic"} and isinstance(value["semantic"], Mapping):
+        try:
+            written = WrittenSemantic.model_validate(value["semantic"])
+        except ValidationError as error:
+            raise ValueError("; ".join(_of_selector(p["type"], p["loc"], p["msg"]) for p in error.errors())) from None
+        return Selector("semantic", **written.model_dump())
+    raise ValueError(f"a selector is rules or {{semantic: {{embedder: NAME, …}}}}; this is {value!r:.60}")
+
+
+def _of_selector(kind: str, loc: tuple[int | str, ...], message: str) -> str:
+    if kind == "extra_forbidden":
+        return f"there is no key {loc[-1]!r} in semantic. {nearest(str(loc[-1]), WrittenSemantic.model_fields)}"
+    return f"semantic.{path_of(loc) or ' '}{message.removeprefix('Value error, ')}"
+
+
+def _chain(value: list[Selector]) -> list[Selector]:
+    if len({selector.kind for selector in value}) < len(value):
+        raise ValueError("a selector stands in the list twice")
+    return value
+
+
+Chain = Annotated[list[Annotated[Any, AfterValidator(_selector)]], Field(min_length=1), AfterValidator(_chain)]
 
 
 class WrittenFile(_Part):
@@ -117,6 +170,7 @@ class WrittenFile(_Part):
     collections: dict[Name, WrittenCollection] = Field(default_factory=dict)
     profiles: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     routes: dict[Name, WrittenRoute] = Field(default_factory=dict)
+    selectors: Chain = Field(default_factory=list)
     default: Literal["all", "none", "error"] | Names = "all"
     aliases: dict[Name, Name] = Field(default_factory=dict)
 

@@ -8,10 +8,10 @@ profile when they do not: a reranker that fits one collection need not fit the o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pgbraid.errors import NoSuchCollection, NothingToSearch
-from pgbraid.values import Candidate, Decision
+from pgbraid.values import Candidate, Decision, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +39,60 @@ def decide(
     Raises NoSuchCollection for a name that does not exist, NothingToSearch by policy `error`.
     """
     if named:
-        return _by_name(named, readable, aliases or {})
-    able = {route.name: tuple(c for c in route.collections if c in readable) for route in routes}
+        return by_name(named, readable, aliases or {})
+    return by_rules(routes, readable) or by_policy(routes, policy, readable)
+
+
+def by_rules(routes: Sequence[RouteMatch], readable: Sequence[str]) -> Decision | None:
+    """What the rules chose, or None when no route matches of which something may be read."""
+    able = reachable(routes, readable)
     matched = [route for route in routes if route.matched and able[route.name]]
-    candidates = _candidates(readable, matched)
     if not matched:
-        return _by_policy(routes, policy, readable, candidates)
+        return None
     best = max(route.priority for route in matched)
     first = sorted((r for r in matched if r.priority == best), key=lambda r: r.name)
-    chosen = tuple(sorted({c for route in first for c in able[route.name]}))
     reason = "; ".join(
         f"route {r.name} matched {', '.join(map(repr, r.patterns)) or 'the absence of its words'}" for r in first
     )
+    return _of_routes("rules", first, able, reason, _candidates(readable, matched))
+
+
+def by_step(step: Step, routes: Sequence[RouteMatch], readable: Sequence[str]) -> Decision:
+    """What a selector chose by scores. A collection's score is that of the best route to it."""
+    first = [route for route in routes if route.name in step.routes]
+    candidates = scored(_candidates(readable, []), step, routes)
+    return _of_routes(step.selector, first, reachable(routes, readable), step.reason, candidates)
+
+
+def scored(candidates: Sequence[Candidate], step: Step, routes: Sequence[RouteMatch]) -> tuple[Candidate, ...]:
+    """Candidates with the scores of a step."""
+    targets = {route.name: route.collections for route in routes}
+    best: dict[str, float] = {}
+    for name, score in step.scores:
+        for collection in targets.get(name, ()):
+            best[collection] = max(score, best.get(collection, score))
+    return tuple(replace(c, score=best.get(c.name, c.score)) for c in candidates)
+
+
+def reachable(routes: Sequence[RouteMatch], readable: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """By route, those of its collections that may be read."""
+    return {route.name: tuple(c for c in route.collections if c in readable) for route in routes}
+
+
+def _of_routes(
+    selector: str,
+    first: Sequence[RouteMatch],
+    able: Mapping[str, tuple[str, ...]],
+    reason: str,
+    candidates: tuple[Candidate, ...],
+) -> Decision:
+    chosen = tuple(sorted({c for route in first for c in able[route.name]}))
     profiles = {route.profile for route in first}
-    return Decision("rules", chosen, candidates, reason, profile=profiles.pop() if len(profiles) == 1 else None)
+    return Decision(selector, chosen, candidates, reason, profile=profiles.pop() if len(profiles) == 1 else None)
 
 
-def _by_name(named: Sequence[str], readable: Sequence[str], aliases: Mapping[str, str]) -> Decision:
+def by_name(named: Sequence[str], readable: Sequence[str], aliases: Mapping[str, str]) -> Decision:
+    """The collections that the caller named. Raises NoSuchCollection."""
     chosen = []
     for name in named:
         real = name if name in readable else aliases.get(name, name)
@@ -78,19 +115,18 @@ def _candidates(readable: Sequence[str], matched: Sequence[RouteMatch]) -> tuple
     return tuple(Candidate(name, None, tuple(found)) for name, found in by_name.items())
 
 
-def _by_policy(
-    routes: Sequence[RouteMatch], policy: str, readable: Sequence[str], candidates: tuple[Candidate, ...]
+def by_policy(
+    routes: Sequence[RouteMatch], policy: str, readable: Sequence[str], because: str | None = None
 ) -> Decision:
-    reason = (
-        f"no route matched, so the default policy {policy!r} decided"
-        if routes
-        else f"no route is declared, so the default policy {policy!r} decided"
-    )
+    """What is asked when nobody chose. Raises NothingToSearch by policy `error`."""
+    because = because or ("no route matched" if routes else "no route is declared")
+    reason = f"{because}, so the default policy {policy!r} decided"
     if policy == "error":
+        said = "No route matches the question" if because.startswith("no route") else because
         raise NothingToSearch(
-            "No route matches the question and the default policy is 'error'. "
-            "Name a collection, or declare another default."
+            f"{said} and the default policy is 'error'. Name a collection, or declare another default."
         )
+    candidates = _candidates(readable, [])
     default = next((r for r in routes if r.is_default), None)
     if policy == "route" and default is not None:
         chosen = tuple(c for c in default.collections if c in readable)

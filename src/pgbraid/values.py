@@ -271,8 +271,31 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One selector's part in a decision: what it scored, by which thresholds, and what came of it.
+
+    `scores` are (route, score), best first; `policy` is what its not choosing led to; `version` is the embedder's
+    fingerprint where it used one.
+    """
+
+    selector: str
+    outcome: Literal["chosen", "empty", "unsure", "failed"]
+    reason: str
+    routes: tuple[str, ...] = ()
+    scores: tuple[tuple[str, float], ...] = ()
+    threshold: float | None = None
+    margin: float | None = None
+    version: str = ""
+    policy: str | None = None
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
-    """The record of one routing: who chose what, from what, why, by which policy, how long."""
+    """The record of one routing: who chose what, from what, why, by which policy, how long.
+
+    `steps` are the selectors that were asked, in order; none where the caller named collections.
+    """
 
     selector: str
     chosen: tuple[str, ...]
@@ -281,6 +304,7 @@ class Decision:
     policy: str | None = None
     profile: str | None = None
     milliseconds: float = 0.0
+    steps: tuple[Step, ...] = ()
 
 
 # ── what comes back ────────────────────────────────────────────────────────────────────────────────────────

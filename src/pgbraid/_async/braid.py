@@ -83,7 +83,9 @@ class AsyncBraid:
 
     async def route(self, question: str, *, collections: Sequence[str] | str = (), tenant: str = "") -> Decision:
         """Only decide: which collections would be asked, and why."""
-        return await decide.decide(self._database, decide.request(question, collections=collections, tenant=tenant))
+        return await decide.decide(
+            self._database, self.models, decide.request(question, collections=collections, tenant=tenant)
+        )
 
     async def ingest(
         self,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgbraid._async.catalog import Lookup
-from pgbraid._async.decide import Request, Run, look_and_decide, profile_of, start
+from pgbraid._async.decide import Request, Run, look_and_decide, profile_of, question_vector, start
 from pgbraid._async.link import Database
 from pgbraid.compose import compose, compose_lift
 from pgbraid.compute import in_executor
@@ -108,7 +108,7 @@ async def _embed(run: Run, plan: Plan) -> tuple[dict[int, NDArray[np.float32]], 
     with run.clock.stage("embed"):
         for key, record in records.items():
             try:
-                vectors[key] = await in_executor(_vector, run.models, record, run.request.question)
+                vectors[key] = await question_vector(run, record)
             except (IngestError, ModelError) as error:
                 run.failures.append(Failure(f"embedder {record.name}", str(error)))
     kept = tuple(b for b in plan.branches if b.method == "lexical" or b.collection.embedder.id in vectors)
@@ -116,18 +116,6 @@ async def _embed(run: Run, plan: Plan) -> tuple[dict[int, NDArray[np.float32]], 
         raise ModelError(f"No branch is left to search: {run.failures[0].reason}")
     numbered = tuple(replace(b, number=i) for i, b in enumerate(kept, 1))
     return vectors, replace(plan, branches=numbered)
-
-
-def _vector(models: Models, record: EmbedderRecord, question: str) -> NDArray[np.float32]:
-    embedder = models.embedder(record)
-    with calling(f"embedder {record.name!r}"):
-        vector: NDArray[np.float32] = np.asarray(embedder.embed_queries([question])[0])
-    if vector.shape != (record.dimensions,) or not np.isfinite(vector).all() or not vector.any():
-        raise ModelError(
-            f"Embedder {record.name!r} gave no usable vector for the question (shape {vector.shape}, "
-            f"expected ({record.dimensions},), finite and not zero)."
-        )
-    return vector
 
 
 async def _retrieve(run: Run, plan: Plan, vectors: Mapping[int, NDArray[np.float32]]) -> tuple[Retrieved, Plan]:

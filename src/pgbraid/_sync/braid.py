@@ -85,7 +85,9 @@ class Braid:
 
     def route(self, question: str, *, collections: Sequence[str] | str = (), tenant: str = "") -> Decision:
         """Only decide: which collections would be asked, and why."""
-        return decide.decide(self._database, decide.request(question, collections=collections, tenant=tenant))
+        return decide.decide(
+            self._database, self.models, decide.request(question, collections=collections, tenant=tenant)
+        )
 
     def ingest(
         self,

@@ -21,6 +21,7 @@ from pgbraid.languages import text_config_of
 from pgbraid.lexical import QuestionWord
 from pgbraid.plan import with_options
 from pgbraid.route import RouteMatch
+from pgbraid.selectors import RULES, Ready, Selector
 from pgbraid.spec import check_spec, default_chunking
 from pgbraid.values import Chunking, Collection, CollectionSpec, EmbedderRecord, Profile, VectorIndex
 
@@ -29,6 +30,7 @@ EMBEDDERS = statement("catalog/embedders")
 ALIASES = statement("catalog/aliases")
 PROFILES = statement("catalog/profiles")
 MATCHES = statement("route/matches")
+SELECTORS = statement("route/selectors")
 QUESTION_WORDS = statement("lexical/question_words")
 CREATE_EMBEDDER = statement("catalog/create_embedder")
 DROP_EMBEDDER = statement("catalog/drop_embedder")
@@ -59,6 +61,7 @@ class Lookup:
     aliases: Mapping[str, str]
     profiles: Mapping[str, Profile]
     words: tuple[QuestionWord, ...]
+    selectors: tuple[Ready, ...] = (RULES,)
 
 
 def look_up(link: Link, question: str, tenant: str = "") -> Lookup:
@@ -69,8 +72,9 @@ def look_up(link: Link, question: str, tenant: str = "") -> Lookup:
         (ALIASES, {}),
         (PROFILES, {}),
         (QUESTION_WORDS, {"question": question, "collections": None}),
+        (SELECTORS, {}),
     ]
-    collections, routes, aliases, profiles, words = link.read(calls, tenant)
+    collections, routes, aliases, profiles, words, selectors = link.read(calls, tenant)
     return Lookup(
         collections=tuple(map(_collection, collections)),
         routes=tuple(_route(row) for row in routes if row["name"] is not None),
@@ -78,6 +82,7 @@ def look_up(link: Link, question: str, tenant: str = "") -> Lookup:
         aliases={row["alias"]: row["collection"] for row in aliases},
         profiles={row["name"]: with_options(Profile(name=row["name"]), row["settings"]) for row in profiles},
         words=tuple(QuestionWord(**row) for row in words),
+        selectors=tuple(map(ready, selectors)) or (RULES,),
     )
 
 
@@ -137,7 +142,7 @@ def drop_embedder(link: Link, name: str) -> None:
     if not rows:
         embedder(link, name)
         users = [c.name for c in collections(link) if c.embedder.name == name]
-        raise CatalogError(f"Embedder {name!r} is used by {', '.join(users) or 'a collection'}: drop that first.")
+        raise CatalogError(f"Embedder {name!r} is used by {', '.join(users) or 'a selector'}: drop that first.")
 
 
 def create(link: Link, spec: CollectionSpec) -> Collection:
@@ -223,6 +228,16 @@ def _route(row: Row) -> RouteMatch:
         patterns=tuple(row["patterns"] or ()),
         is_default=bool(row["is_default"]),
     )
+
+
+def ready(row: Row) -> Ready:
+    """A selector of the chain, from its row."""
+    if row["embedder"] is None:
+        return Ready(Selector(row["kind"], **row["settings"]))
+    query_prefix, document_prefix = row["prefixes"]
+    of_model = {**row, "kind": row["embedder_kind"], "query_prefix": query_prefix, "document_prefix": document_prefix}
+    record = _embedder(of_model, row["embedder"], row["embedder_id"])
+    return Ready(Selector(row["kind"], embedder=row["embedder"], **row["settings"]), record)
 
 
 def _embedder(row: Row, name: str, identity: int) -> EmbedderRecord:

@@ -7,22 +7,31 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from pgbraid import route
 from pgbraid._sync import catalog
 from pgbraid._sync.link import Database
 from pgbraid.clock import Clock
 from pgbraid.compose import Composed
-from pgbraid.errors import ConnectionLost, NoSuchProfile, SettingsError
+from pgbraid.compute import directly
+from pgbraid.db.statements import statement
+from pgbraid.db.vectors import as_text
+from pgbraid.errors import ConnectionLost, IngestError, ModelError, NoSuchProfile, SettingsError
 from pgbraid.filters import compile_filter
 from pgbraid.identity import check_tenant_text
-from pgbraid.models import Models
+from pgbraid.models import Models, calling
 from pgbraid.plan import with_options
 from pgbraid.question import clean_question
-from pgbraid.values import Decision, Failure, Profile
+from pgbraid.selectors import Ready, failed, judge, told
+from pgbraid.values import Decision, EmbedderRecord, Failure, Profile, Step, Vectors
+
+NEAREST = statement("route/nearest")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +62,7 @@ class Run:
     trips: int = 0
     composed: Composed | None = None
     again: bool = False
+    vectors: dict[int, Vectors] = field(default_factory=dict)
 
 
 def request(
@@ -88,9 +98,9 @@ def _names(given: Sequence[str] | str) -> tuple[str, ...]:
     return names
 
 
-def decide(database: Database, asked: Request) -> Decision:
+def decide(database: Database, models: Models, asked: Request) -> Decision:
     """Only the decision: which collections would be asked, and why. Retrieves nothing."""
-    return (look_and_decide(start(database, Models(), asked)))[1]
+    return (look_and_decide(start(database, models, asked)))[1]
 
 
 def start(database: Database, models: Models, request: Request) -> Run:
@@ -104,10 +114,87 @@ def look_and_decide(run: Run) -> tuple[catalog.Lookup, Decision]:
     with run.clock.stage("look_up"):
         look = _look_up(run)
     with run.clock.stage("decide"):
-        readable = catalog.names(look.collections)
-        decision = route.decide(look.routes, look.policy, readable, run.request.collections, look.aliases)
+        decision = _decided(run, look, catalog.names(look.collections))
     spent = run.clock.milliseconds["look_up"] + run.clock.milliseconds["decide"]
     return look, replace(decision, milliseconds=round(spent, 3))
+
+
+def _decided(run: Run, look: catalog.Lookup, readable: Sequence[str]) -> Decision:
+    """Who is asked: whom the caller named, else by the first selector of the chain that chooses, else by policy."""
+    if run.request.collections:
+        return route.by_name(run.request.collections, readable, look.aliases)
+    steps: list[Step] = []
+    decision: Decision | None = None
+    for ready in look.selectors:
+        start = time.perf_counter()
+        step, decision = _asked(run, look, ready, readable)
+        steps.append(replace(step, milliseconds=round((time.perf_counter() - start) * 1000, 3)))
+        if decision is not None or step.policy != "next":
+            break
+    if decision is None:
+        decision = _by_policy(look, steps[-1], readable)
+    return replace(decision, steps=tuple(steps))
+
+
+def _asked(run: Run, look: catalog.Lookup, ready: Ready, readable: Sequence[str]) -> tuple[Step, Decision | None]:
+    """One selector's step, and its decision if it chose."""
+    if ready.record is None:
+        decision = route.by_rules(look.routes, readable)
+        if decision is None:
+            return Step("rules", "empty", "no route matched", policy="next"), None
+        return Step("rules", "chosen", decision.reason), decision
+    try:
+        scores = _scores(run, look, ready, readable)
+    except (IngestError, ModelError) as error:
+        run.failures.append(Failure(f"selector {ready.selector.kind}", str(error)))
+        return failed(ready, str(error)), None
+    step = judge(ready, scores)
+    return step, route.by_step(step, look.routes, readable) if step.routes else None
+
+
+def _scores(run: Run, look: catalog.Lookup, ready: Ready, readable: Sequence[str]) -> list[tuple[str, float]]:
+    """How near the question is to each route of which something may be read, best first: one more trip."""
+    able = [name for name, found in route.reachable(look.routes, readable).items() if found]
+    if not able or ready.record is None:
+        return []
+    vector = question_vector(run, ready.record)
+    with run.database.link() as link:
+        params = {
+            "embedder_id": ready.record.id,
+            "vector": as_text(vector),
+            "routes": able,
+            "nearest": ready.selector.nearest,
+        }
+        rows = (link.read([(NEAREST.fill(ext=link.facts.vector_schema), params)], run.request.tenant))[0]
+        run.trips += link.trips
+    return [(row["name"], float(row["score"])) for row in rows]
+
+
+def _by_policy(look: catalog.Lookup, step: Step, readable: Sequence[str]) -> Decision:
+    """What is asked when the last selector that was asked did not choose."""
+    policy = look.policy if step.policy in ("next", "default") else str(step.policy)
+    because = None if step.selector == "rules" else told(step)
+    decision = route.by_policy(look.routes, policy, readable, because)
+    return replace(decision, candidates=route.scored(decision.candidates, step, look.routes))
+
+
+def question_vector(run: Run, record: EmbedderRecord) -> Vectors:
+    """The question's vector, shape (d,), computed once for each embedder. Raises ModelError."""
+    if record.id not in run.vectors:
+        run.vectors[record.id] = directly(_vector, run.models, record, run.request.question)
+    return run.vectors[record.id]
+
+
+def _vector(models: Models, record: EmbedderRecord, question: str) -> Vectors:
+    embedder = models.embedder(record)
+    with calling(f"embedder {record.name!r}"):
+        vector: Vectors = np.asarray(embedder.embed_queries([question])[0])
+    if vector.shape != (record.dimensions,) or not np.isfinite(vector).all() or not vector.any():
+        raise ModelError(
+            f"Embedder {record.name!r} gave no usable vector for the question (shape {vector.shape}, "
+            f"expected ({record.dimensions},), finite and not zero)."
+        )
+    return vector
 
 
 def _look_up(run: Run) -> catalog.Lookup:

@@ -8,13 +8,14 @@ then takes it back, so it finds every mistake that the real one would.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from psycopg.types.json import Jsonb
 
-from pgbraid._sync import catalog
+from pgbraid._sync import catalog, learn
 from pgbraid._sync.link import Database, Link, Row
 from pgbraid.changes import Stored, check, difference, spec_of, undescribed
 from pgbraid.compute import directly
@@ -22,6 +23,7 @@ from pgbraid.db.statements import statement
 from pgbraid.declared import DEFAULT_ROUTE, Change, Changes, Declared, Default, Route, Rule, parse
 from pgbraid.errors import CatalogError, SettingsError, StatementFailed
 from pgbraid.models import Models
+from pgbraid.selectors import Selector
 from pgbraid.values import EmbedderRecord
 
 LOCK = statement("declare/lock")
@@ -36,6 +38,10 @@ WRITE_ROUTE = statement("declare/write_route")
 DROP_ROUTE = statement("declare/drop_route")
 CLEAR_COLLECTIONS = statement("declare/clear_collections")
 ADD_COLLECTIONS = statement("declare/add_collections")
+CLEAR_EXAMPLES = statement("declare/clear_examples")
+ADD_EXAMPLES = statement("declare/add_examples")
+CLEAR_SELECTORS = statement("declare/clear_selectors")
+ADD_SELECTOR = statement("declare/add_selector")
 CLEAR_RULES = statement("declare/clear_rules")
 ADD_RULES = statement("declare/add_rules")
 WRITE_ROUTING = statement("declare/write_routing")
@@ -64,10 +70,11 @@ def apply(
     """
     declared = parse(source)
     described = _described(database, models, declared)
+    learned = _learned(database, models, declared, described)
     try:
         with database.link() as link, link.writing():
             link.rows(LOCK)
-            changes = _applied(link, declared, described, dry_run)
+            changes = _applied(link, declared, described, learned, dry_run)
             if dry_run:
                 raise _OnlyLooked(changes)
     except _OnlyLooked as looked:
@@ -88,7 +95,34 @@ def _described(database: Database, models: Models, declared: Declared) -> dict[s
     return described
 
 
-def _applied(link: Link, declared: Declared, described: Mapping[str, EmbedderRecord], dry_run: bool) -> Changes:
+def _learned(
+    database: Database, models: Models, declared: Declared, described: Mapping[str, EmbedderRecord]
+) -> learn.Learned:
+    """The vectors of examples that are new to the embedder of the chain. Mistakes are left for `check` to find."""
+    with database.link() as link:
+        stored = _stored(link)
+    chain = stored.selectors if declared.selectors is None else declared.selectors
+    selector = learn.semantic(chain)
+    known = {**stored.embedders, **described}
+    if selector is None or selector.embedder not in known:
+        return learn.Learned()
+    texts = [text for own in _texts(declared, stored).values() for text in own]
+    return learn.embed_missing(database, models, known[selector.embedder], texts)
+
+
+def _texts(declared: Declared, stored: Stored) -> dict[str, tuple[str, ...]]:
+    """What questions are compared with, by route, once the file is applied."""
+    routes = stored.routes if declared.routes is None else declared.routes
+    return {name: route.texts for name, route in routes.items()}
+
+
+def _applied(
+    link: Link,
+    declared: Declared,
+    described: Mapping[str, EmbedderRecord],
+    learned: learn.Learned,
+    dry_run: bool,
+) -> Changes:
     stored = _stored(link)
     if any(record.name not in described for record in undescribed(declared, stored.embedders)):
         raise CatalogError("The embedders of this database were changed by others just now. Apply the file again.")
@@ -99,6 +133,11 @@ def _applied(link: Link, declared: Declared, described: Mapping[str, EmbedderRec
     _write_collections(link, changes, declared)
     _write_profiles(link, changes, declared)
     _write_routes(link, changes, declared)
+    chain = stored.selectors if declared.selectors is None else declared.selectors
+    if changes.named("selectors", "change"):
+        _write_selectors(link, chain)
+    if changes.named("selectors", "change") or changes.named("route", "create", "change", "drop"):
+        learn.write(link, learn.semantic(chain), _texts(declared, stored), learned)
     _write_aliases(link, changes, declared)
     for name in changes.named("profile", "drop"):  # last: until now a route may have used it
         link.rows(DROP_PROFILE, name=name)
@@ -121,6 +160,7 @@ def _stored(link: Link) -> Stored:
         default_route=routing["route"],
         aliases={row["alias"]: row["collection"] for row in aliases},
         text_configs=frozenset(row["name"] for row in link.rows(TEXT_CONFIGS)),
+        selectors=tuple(catalog.ready(row).selector for row in link.rows(catalog.SELECTORS)),
     )
 
 
@@ -133,6 +173,7 @@ def _route(row: Row) -> Route:
         profile=row["profile"],
         description=row["description"],
         enabled=row["enabled"],
+        examples=tuple(row["examples"]),
     )
 
 
@@ -212,7 +253,17 @@ def _write_route(link: Link, route: Route) -> int:
         patterns=[rule.pattern for rule in route.rules],
         expressions=[rule.expression for rule in route.rules],
     )
+    link.rows(CLEAR_EXAMPLES, route_id=route_id)
+    link.rows(ADD_EXAMPLES, route_id=route_id, texts=list(route.examples))
     return route_id
+
+
+def _write_selectors(link: Link, chain: Sequence[Selector]) -> None:
+    link.rows(CLEAR_SELECTORS)
+    for place, selector in enumerate(chain, 1):
+        settings = {} if selector.kind == "rules" else asdict(selector)
+        kept = {key: value for key, value in settings.items() if key not in ("kind", "embedder")}
+        link.rows(ADD_SELECTOR, place=place, kind=selector.kind, settings=Jsonb(kept), embedder=selector.embedder)
 
 
 def _write_default(link: Link, change: Change, default: Default) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pgbraid._sync.catalog import Lookup
-from pgbraid._sync.decide import Request, Run, look_and_decide, profile_of, start
+from pgbraid._sync.decide import Request, Run, look_and_decide, profile_of, question_vector, start
 from pgbraid._sync.link import Database
 from pgbraid.compose import compose, compose_lift
 from pgbraid.compute import directly
@@ -110,7 +110,7 @@ def _embed(run: Run, plan: Plan) -> tuple[dict[int, NDArray[np.float32]], Plan]:
     with run.clock.stage("embed"):
         for key, record in records.items():
             try:
-                vectors[key] = directly(_vector, run.models, record, run.request.question)
+                vectors[key] = question_vector(run, record)
             except (IngestError, ModelError) as error:
                 run.failures.append(Failure(f"embedder {record.name}", str(error)))
     kept = tuple(b for b in plan.branches if b.method == "lexical" or b.collection.embedder.id in vectors)
@@ -118,18 +118,6 @@ def _embed(run: Run, plan: Plan) -> tuple[dict[int, NDArray[np.float32]], Plan]:
         raise ModelError(f"No branch is left to search: {run.failures[0].reason}")
     numbered = tuple(replace(b, number=i) for i, b in enumerate(kept, 1))
     return vectors, replace(plan, branches=numbered)
-
-
-def _vector(models: Models, record: EmbedderRecord, question: str) -> NDArray[np.float32]:
-    embedder = models.embedder(record)
-    with calling(f"embedder {record.name!r}"):
-        vector: NDArray[np.float32] = np.asarray(embedder.embed_queries([question])[0])
-    if vector.shape != (record.dimensions,) or not np.isfinite(vector).all() or not vector.any():
-        raise ModelError(
-            f"Embedder {record.name!r} gave no usable vector for the question (shape {vector.shape}, "
-            f"expected ({record.dimensions},), finite and not zero)."
-        )
-    return vector
 
 
 def _retrieve(run: Run, plan: Plan, vectors: Mapping[int, NDArray[np.float32]]) -> tuple[Retrieved, Plan]:

@@ -1,0 +1,3 @@
+-- Take the chain of selectors apart.
+
+DELETE FROM pgbraid.route_selector

@@ -1,0 +1,3 @@
+-- Forget what stands for the routes among vectors.
+
+DELETE FROM pgbraid.route_prototype
