@@ -16,10 +16,11 @@ from psycopg import sql
 
 from pgbraid.db.statements import Statement, indented, statement
 from pgbraid.db.vectors import as_text
+from pgbraid.lexical import LexicalQuery
 from pgbraid.plan import EVIDENCE_FLOOR, Branch, Plan
 from pgbraid.values import Collection
 
-LEXICAL = statement("retrieve/lexical")
+LEXICAL = {way: statement(f"retrieve/{way}") for way in ("lexical", "lexical_pruned")}
 DENSE = {way: statement(f"retrieve/dense_{way}") for way in ("exact", "index", "adaptive")}
 FUSE = {fusion: statement(f"retrieve/fuse_{fusion}") for fusion in ("zscore", "minmax", "rrf")}
 COLLAPSE = statement("retrieve/collapse")
@@ -101,8 +102,8 @@ def _branch(
     own: dict[str, Any] = {"threshold": branch.threshold, "tenant": tenant_in(collection, plan.tenant)}
     if branch.method == "lexical":
         words = plan.words[collection.id]
-        own |= {"query": words.query, "terms": words.terms}
-        body = LEXICAL.fill(chunk=collection.chunk_table, ext=schema)
+        own |= _asked(words)
+        body = LEXICAL[_lexical_way(words)].fill(chunk=collection.chunk_table, ext=schema)
     else:
         vector = f"vector_{embedder.id}"
         params[vector] = params.get(vector) or as_text(vectors[embedder.id])
@@ -119,6 +120,23 @@ def _branch(
         body = DENSE[branch.way].fill(**holes).renamed({"vector": vector})
     params |= {f"{name}_{branch.number}": value for name, value in own.items()}
     return body.renamed({name: f"{name}_{branch.number}" for name in own}).text
+
+
+def _lexical_way(words: LexicalQuery) -> str:
+    return "lexical" if words.ladder is None else "lexical_pruned"
+
+
+def _asked(words: LexicalQuery) -> dict[str, Any]:
+    """The parameters of a lexical branch that come from the question's words."""
+    if words.ladder is None:
+        return {"query": words.query, "terms": words.terms}
+    rungs = words.ladder
+    return {
+        "queries": list(rungs.queries),
+        "floors": list(rungs.floors),
+        "start": rungs.start,
+        "terms": words.terms,
+    }
 
 
 def _fuse(plan: Plan, ctes: Sequence[str], params: dict[str, Any]) -> str:

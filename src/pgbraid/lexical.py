@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from pgbraid.prune import Counts, Ladder, ladder
 from pgbraid.values import Collection
 
 SPARSE_DIMENSIONS = 1_000_000_000
@@ -31,12 +32,16 @@ class QuestionWord:
 
 @dataclass(frozen=True, slots=True)
 class LexicalQuery:
-    """What one collection's lexical branch gets: a tsquery, a sparsevec, and the weights by word for those who read."""
+    """What one collection's lexical branch gets: a tsquery, a sparsevec, and the weights by word for those who read.
+
+    With a ladder only the chunks that can be among the best are fetched.
+    """
 
     query: str
     terms: str
     weights: Mapping[str, float]
     dropped: tuple[str, ...] = ()
+    ladder: Ladder | None = None
 
 
 def weigh(words: Iterable[QuestionWord], asked: Sequence[Collection]) -> dict[int, LexicalQuery]:
@@ -54,6 +59,7 @@ def weigh(words: Iterable[QuestionWord], asked: Sequence[Collection]) -> dict[in
         grouped[w.collection_id].append(w)
     return {
         c.id: _query(
+            c,
             grouped[c.id],
             totals[c.text_config],
             {w: n for (config, w), n in holding.items() if config == c.text_config},
@@ -69,16 +75,27 @@ def idf(chunks: int, holding: int) -> float:
     return math.log(1 + (chunks - holding + 0.5) / (holding + 0.5))
 
 
-def _query(words: Sequence[QuestionWord], total: int, holding: Mapping[str, int]) -> LexicalQuery:
+def _query(
+    collection: Collection, words: Sequence[QuestionWord], total: int, holding: Mapping[str, int]
+) -> LexicalQuery:
     weights = {w.word: w.times * idf(total, holding[w.word]) for w in words}
     kept = sorted(weights, key=lambda word: (-weights[word], word))[:MAX_WORDS]
     dropped = tuple(sorted(weights.keys() - set(kept)))
+    here: dict[str, int] = defaultdict(int)
+    for w in words:
+        here[w.word] += w.chunks
     terms = sorted((w.lexeme_id, weights[w.word]) for w in words if w.word in set(kept))
     return LexicalQuery(
         query=" | ".join(_lexeme(word) for word in sorted(kept)),
         terms="{" + ",".join(f"{i}:{weight!r}" for i, weight in terms) + f"}}/{SPARSE_DIMENSIONS}",
         weights={word: weights[word] for word in kept},
         dropped=dropped,
+        ladder=ladder(
+            {word: weights[word] for word in kept},
+            {word: _lexeme(word) for word in kept},
+            collection.k1,
+            Counts(collection.chunks, here),
+        ),
     )
 
 

@@ -10,7 +10,7 @@ import typer
 
 from pgbraid.cli.door import command
 from pgbraid.cli.options import AsJson
-from pgbraid.cli.output import note, plain, print_json, table
+from pgbraid.cli.output import note, plain, print_json, table, tame
 from pgbraid.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -72,38 +72,32 @@ def _row(one: Measured) -> dict[str, object]:
     }
 
 
+COLUMNS = ("precision", "drift", "tokens", "one, ms", "all, ms", "pairs/s", "tokens/s", "fit", "need, ms")
+
+
 def _show(measured: Sequence[Measured], advice: Sequence[Advice], budget_ms: int) -> None:
-    columns = (
-        "reranker",
-        "precision",
-        "drift",
-        "tokens",
-        "one, ms",
-        "all, ms",
-        "pairs/s",
-        "tokens/s",
-        "fit",
-        "need, ms",
-    )
-    rows = [
-        (
-            one.reranker,
-            one.precision,
-            None if one.drift is None else f"{one.drift:.3f}",
-            one.tokens,
-            f"{one.one:.1f}",
-            f"{one.milliseconds:.1f}",
-            f"{one.pairs_per_second:,.0f}",
-            f"{one.tokens_per_second:,.0f}",
-            said.rerank_top_k,
-            said.rerank_budget_ms,
-        )
-        for one, said in zip(measured, advice, strict=True)
-    ]
-    table(columns, rows, numbers=columns[2:])
+    """A table for each reranker: their names are long."""
+    for name in dict.fromkeys(one.reranker for one in measured):
+        typer.echo(tame(name))
+        rows = [_cells(one, said) for one, said in zip(measured, advice, strict=True) if one.reranker == name]
+        table(COLUMNS, rows, numbers=COLUMNS[1:])
     note(
         f"all: {measured[0].pairs} texts; fit: rerank_top_k that fits {budget_ms} ms; "
         f"need: rerank_budget_ms for {measured[0].pairs} texts; a fifth is kept in reserve"
+    )
+
+
+def _cells(one: Measured, said: Advice) -> tuple[object, ...]:
+    return (
+        one.precision,
+        None if one.drift is None else f"{one.drift:.3f}",
+        one.tokens,
+        f"{one.one:.1f}",
+        f"{one.milliseconds:.1f}",
+        f"{one.pairs_per_second:,.0f}",
+        f"{one.tokens_per_second:,.0f}",
+        said.rerank_top_k,
+        said.rerank_budget_ms,
     )
 
 
