@@ -10,7 +10,7 @@ import typer
 
 from pgbraid.cli.door import command, opened
 from pgbraid.cli.options import AsJson, CollectionName, Dsn
-from pgbraid.cli.output import facts, note, print_json, table
+from pgbraid.cli.output import facts, note, plain, print_json, table
 from pgbraid.errors import SettingsError, UnknownOption, nearest
 
 if TYPE_CHECKING:
@@ -91,7 +91,9 @@ def _print_runs(runs: list[Kept], as_json: bool) -> None:
     if as_json:
         print_json(rows)
     else:
-        table(list(rows[0]), [list(row.values()) for row in rows], numbers=list(rows[0])[2:])
+        shown = [{key.removeprefix("retrieve "): value for key, value in row.items()} for row in rows]
+        columns = [key for key in shown[0] if key != "collection"]
+        table(columns, [[row[key] for key in columns] for row in shown], numbers=columns[1:])
 
 
 @command(group)
@@ -112,9 +114,9 @@ def diff(
         raise SettingsError(f"{first} and {second} have no collection and mode in common: nothing to compare")
     done = {"/".join(k): compare(scores_of(before[k], measure), scores_of(after[k], measure)) for k in common}
     if as_json:
-        print_json(done)
+        print_json({name: {**plain(c), "wins": c.wins, "losses": c.losses} for name, c in done.items()})
         return
-    columns = ("run", "questions", "A", "B", "B - A", "±", "p", "wins", "losses")
+    columns = ("run", "asked", "A", "B", "B - A", "±", "p", "wins", "losses")
     rows = [
         (name, c.questions, *(f"{v:.4f}" for v in (c.a, c.b, c.difference, c.half_width, c.p_value)), c.wins, c.losses)
         for name, c in done.items()

@@ -17,17 +17,24 @@ CSV_COLUMNS = ("question", "external_id", "grade")
 def read_judgements(path: Path, questions: Path | None = None) -> list[Judged]:
     """Judged questions of a BEIR folder, a CSV file, or TREC qrels with a file of questions.
 
-    A folder has queries.jsonl (`_id`, `text`, optionally `kb`, which becomes the filter) and qrels.tsv. A CSV file has
-    the columns question, external_id, grade. Anything else is read as TREC qrels (question, iteration, document, grade,
-    apart by white space), whose questions stand in `questions`, JSON lines as in BEIR. Raises SettingsError.
+    A folder has queries.jsonl (`_id`, `text`, optionally `kb`, which becomes the filter) and qrels.tsv, or as BEIR has
+    it qrels/test.tsv. A CSV file has the columns question, external_id, grade. Anything else is read as TREC qrels
+    (question, iteration, document, grade, apart by white space), whose questions stand in `questions`, JSON lines as in
+    BEIR. Raises SettingsError.
     """
     if path.is_dir():
-        return _joined(_questions(path / "queries.jsonl"), _graded(path / "qrels.tsv", _beir_rows(path / "qrels.tsv")))
+        qrels = _qrels_of(path)
+        return _joined(_questions(path / "queries.jsonl"), _graded(qrels, _beir_rows(qrels)))
     if path.suffix == ".csv":
         return _from_csv(path)
     if questions is None:
         raise SettingsError(f"{path}: TREC qrels hold no questions: name the file that does with --questions")
     return _joined(_questions(questions), _graded(path, _trec_rows(path)))
+
+
+def _qrels_of(folder: Path) -> Path:
+    flat = folder / "qrels.tsv"
+    return flat if flat.exists() else folder / "qrels" / "test.tsv"
 
 
 def write_folder(judged: Iterable[Judged], folder: Path) -> None:
