@@ -60,7 +60,8 @@ def test_runs_are_kept_and_compared(loaded: Run, judged: Path, tmp_path: Path) -
     told = loaded("eval", "diff", first, second, "--json").json["notes/lexical"]
     assert (told["questions"], told["difference"], told["wins"], told["losses"]) == (10, 0.0, 0, 0)
     ended = loaded("eval", "diff", first, second)
-    assert "notes/lexical" in ended.out and "fewer than" in ended.err
+    assert "notes/lexical" in ended.out.replace("\n", ""), ended.out
+    assert "fewer than" in ended.err
 
 
 def test_a_proposal_says_what_it_is_worth_and_changes_nothing(loaded: Run, judged: Path) -> None:

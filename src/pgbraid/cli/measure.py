@@ -116,7 +116,7 @@ def diff(
     if as_json:
         print_json({name: {**plain(c), "wins": c.wins, "losses": c.losses} for name, c in done.items()})
         return
-    columns = ("run", "asked", "A", "B", "B - A", "±", "p", "wins", "losses")
+    columns = ("run", "asked", "A", "B", "B - A", "±", "p", "won", "lost")
     rows = [
         (name, c.questions, *(f"{v:.4f}" for v in (c.a, c.b, c.difference, c.half_width, c.p_value)), c.wins, c.losses)
         for name, c in done.items()
