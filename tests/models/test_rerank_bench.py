@@ -62,7 +62,7 @@ def test_the_command_prints_what_was_measured_and_draws_it(model, tmp_path):
     lines = ElementTree.parse(plot).getroot().findall(".//{http://www.w3.org/2000/svg}polyline")
     assert len(lines) == 2
     shown = CliRunner().invoke(app, asked)
-    assert shown.exit_code == 0 and "pairs/s" in shown.stdout and "tokens/s" in shown.stdout
+    assert shown.exit_code == 0 and "tokens" in shown.stdout and "pairs/" in shown.stdout
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,9 @@ def _params(place: Any, vector: str, **changed: object) -> dict[str, Any]:
         "candidates": 100,
         "exact_below": 1_000,
         "query": f"'{RARE}'",
+        "queries": [f"'{RARE}' | 'w4320'", f"'{RARE}'"],
+        "floors": [0.0, 5.0],
+        "start": 2,
         "terms": "{4321:5}/1000000000",
         **changed,
     }

@@ -15,6 +15,7 @@ from pgbraid.errors import StatementFailed
 from pgbraid.values import Collection
 
 HOLD_COLLECTION = statement("write/hold_collection")
+LOCK_CHUNKS = statement("lexical/lock_chunks")
 TRY_LOCK = statement("lexical/try_lock")
 COMPACT_WORDS = statement("lexical/compact_words")
 COMPACT_COUNTS = statement("lexical/compact_counts")
@@ -116,6 +117,7 @@ async def refresh(link: Link, collection: Collection, tolerance: float = TOLERAN
         stored, current = drift["stored"], drift["current"] or 0.0
         moved = current > 0 and abs(stored / current - 1) > tolerance
         if moved:
+            await link.rows(LOCK_CHUNKS.fill(chunk=collection.chunk_table), collection_id=collection.id)
             await link.rows(STORE_AVERAGE_LENGTH, collection_id=collection.id, average_length=current)
             await link.rows(
                 REWEIGH.fill(chunk=collection.chunk_table, ext=link.facts.vector_schema),

@@ -13,6 +13,7 @@ from psycopg.types.json import Jsonb
 
 from pgbraid._async.link import Call, Link, Row
 from pgbraid.db.statements import statement
+from pgbraid.errors import StatementFailed
 from pgbraid.identity import check_tenant, document_id
 from pgbraid.prepare import Prepared
 from pgbraid.values import Collection
@@ -43,6 +44,7 @@ LOCK_DOCUMENTS = statement("write/lock_documents")
 REMOVE_DOCUMENTS = statement("write/remove_documents")
 VECTOR_OID = statement("write/vector_oid")
 HOLD_COLLECTION = statement("write/hold_collection")
+DEADLOCK = "40P01"
 SHOW_DOCUMENT = statement("write/show_document")
 
 
@@ -88,12 +90,20 @@ class _Stale(Exception):
 
 
 async def write(link: Link, collection: Collection, tenant: str, batch: Sequence[Prepared]) -> Written:
-    """Write documents of one tenant. All of them, or, when `stale` is not empty, none."""
+    """Write documents of one tenant. All of them, or, when `stale` is not empty, none.
+
+    PostgreSQL ends one of two transactions that wait for each other; where that one is ours all of it counts as stale.
+    """
+    joined = link.joins
     try:
         async with link.writing(tenant):
             return await _write(link, collection, tenant, sorted(batch, key=lambda p: p.id))
     except _Stale as stale:
         return Written(stale=stale.ids)
+    except StatementFailed as error:
+        if error.sqlstate != DEADLOCK or joined:
+            raise
+        return Written(stale=frozenset(p.id for p in batch))
 
 
 async def _write(link: Link, collection: Collection, tenant: str, batch: Sequence[Prepared]) -> Written:
