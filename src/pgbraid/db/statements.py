@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 from psycopg import sql
@@ -54,27 +54,46 @@ class Statement:
 
         Raises SettingsError for a hole that does not exist, is not filled, or a value that does not fit.
         """
-        kinds = dict(self.holes)
-        if missing := kinds.keys() ^ values.keys():
-            raise SettingsError(f"{self.name}: holes {sorted(kinds)} do not fit the values for {sorted(missing)}")
-        text = self.text
-        for hole, value in values.items():
-            shown = _render(self.name, hole, kinds[hole], value)
-            text = re.sub(rf"/\*{hole}\*/ (?:{_SAMPLES[kinds[hole]]})", lambda _, s=shown: s, text)  # type: ignore[misc]
-        return replace(self, text=text, holes=())
+        return _filled(self, tuple(values.items()))
 
     def region(self, name: str, body: str) -> Statement:
         """The statement with the rows of a region taken from another query, indented as the region was."""
-        pattern = re.compile(rf"^( *)/\*{name}\*/.*?/\*end\*/", re.DOTALL | re.MULTILINE)
-        text, times = pattern.subn(lambda m: indented(body, m[1]), self.text)
-        if times != 1:
-            raise SettingsError(f"{self.name} has {times} regions {name!r}, not one")
-        return replace(self, text=text)
+        return _with_region(self, name, body)
 
     def renamed(self, names: Mapping[str, str]) -> Statement:
         """The statement with its parameters renamed, so that several can stand in one."""
-        text = _PARAM.sub(lambda m: f"%({names.get(m[1], m[1])})s", self.text)
-        return replace(self, text=text, params=parameters(text))
+        return _renamed(self, tuple(names.items()))
+
+
+# A statement of one shape is composed for every question: only the first time has to be worked for.
+
+
+@lru_cache(maxsize=2048)
+def _filled(asked: Statement, values: tuple[tuple[str, str | int], ...]) -> Statement:
+    kinds, given = dict(asked.holes), dict(values)
+    if missing := kinds.keys() ^ given.keys():
+        raise SettingsError(f"{asked.name}: holes {sorted(kinds)} do not fit the values for {sorted(missing)}")
+    text = asked.text
+    for hole, value in values:
+        shown = _render(asked.name, hole, kinds[hole], value)
+        text = re.sub(rf"/\*{hole}\*/ (?:{_SAMPLES[kinds[hole]]})", lambda _, s=shown: s, text)  # type: ignore[misc]
+    return replace(asked, text=text, holes=())
+
+
+@lru_cache(maxsize=256)
+def _with_region(asked: Statement, name: str, body: str) -> Statement:
+    pattern = re.compile(rf"^( *)/\*{name}\*/.*?/\*end\*/", re.DOTALL | re.MULTILINE)
+    text, times = pattern.subn(lambda m: indented(body, m[1]), asked.text)
+    if times != 1:
+        raise SettingsError(f"{asked.name} has {times} regions {name!r}, not one")
+    return replace(asked, text=text)
+
+
+@lru_cache(maxsize=2048)
+def _renamed(asked: Statement, names: tuple[tuple[str, str], ...]) -> Statement:
+    known = dict(names)
+    text = _PARAM.sub(lambda m: f"%({known.get(m[1], m[1])})s", asked.text)
+    return replace(asked, text=text, params=parameters(text))
 
 
 def indented(text: str, by: str = "    ") -> str:
