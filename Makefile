@@ -1,9 +1,10 @@
 # Everything runs in an environment of its own, made on first use: python3 (3.11 or newer) and make are enough.
-#   make test PYTHON=python3.12 ARGS="-k fusion -n 2"
+#   make test PYTHON=python3.12 ARGS="-k fusion" WORKERS=2
 
 PYTHON ?= python3
 VENV ?= .venv
 ARGS ?=
+WORKERS ?= auto
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet --constraint constraints.txt
 PARTS := src tests scripts benchmarks examples migrations
@@ -18,8 +19,8 @@ help: ## what there is to make
 demo: $(VENV)/.demo ## a server, a model and some documents; then questions are answered
 	$(BIN)/pgbraid demo $(ARGS)
 
-test: $(VENV)/.dev ## every test (ARGS goes to pytest)
-	@$(BIN)/python -m pytest $(ARGS)
+test: $(VENV)/.dev ## every test, WORKERS at once (ARGS goes to pytest)
+	@$(BIN)/python -m pytest --numprocesses $(WORKERS) $(ARGS)
 
 check: $(VENV)/.dev ## formatting, lint, types, who may import whom, and the SQL's style
 	$(BIN)/ruff format --check .
