@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
 
 import psycopg
 import pytest
-from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 import pgbraid
+from fix_wire import Relay
 from pgbraid import Braid
 from pgbraid.rerank import from_callable
 
@@ -19,33 +18,19 @@ READY = b"Z"
 QUESTION = "approval of leave by the manager, and a contract"
 
 
-class Wire:
-    """A proxy on the loopback in front of a server, which counts the server's ReadyForQuery messages."""
+class Wire(Relay):
+    """A relay that counts the server's ReadyForQuery messages."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self.server = f"{host}/.s.PGSQL.{port}" if host.startswith("/") else (host, port)
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
+    def __init__(self, dsn: str) -> None:
         self.ready = 0
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__(dsn)
 
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                client, _ = self.listener.accept()
-                family = socket.AF_UNIX if isinstance(self.server, str) else socket.AF_INET
-                server = socket.socket(family)
-                server.connect(self.server)
-                for one, other, counting in ((client, server, False), (server, client, True)):
-                    threading.Thread(target=self._pass, args=(one, other, counting), daemon=True).start()
-
-    def _pass(self, one: socket.socket, other: socket.socket, counting: bool) -> None:
+    def _to_client(self, server: socket.socket, client: socket.socket) -> None:
         left = b""
-        with suppress(OSError), closing(one), closing(other):
-            while data := one.recv(1 << 16):
-                if counting:
-                    left = self._count(left + data)
-                other.sendall(data)
+        with suppress(OSError), closing(client), closing(server):
+            while data := server.recv(1 << 16):
+                left = self._count(left + data)
+                client.sendall(data)
 
     def _count(self, data: bytes) -> bytes:
         """Walk over whole messages: a byte of kind, four of length, and the rest."""
@@ -57,21 +42,15 @@ class Wire:
 
 @pytest.fixture(scope="module")
 def wire(library_dsn: str) -> Iterator[Wire]:
-    parts = conninfo_to_dict(library_dsn)
-    proxy = Wire(str(parts.get("host", "localhost")), int(str(parts.get("port", 5432))))
-    yield proxy
-    proxy.listener.close()
-
-
-@pytest.fixture(scope="module")
-def dsn(wire: Wire, library_dsn: str) -> str:
-    return make_conninfo(library_dsn, host="127.0.0.1", port=wire.port, sslmode="disable", gssencmode="disable")
+    relay = Wire(library_dsn)
+    yield relay
+    relay.close()
 
 
 @pytest.fixture
-def far(dsn: str) -> Iterator[Braid]:
+def far(wire: Wire) -> Iterator[Braid]:
     """A braid behind the wire, with its connection made and its model loaded."""
-    with pgbraid.connect(dsn) as opened:
+    with pgbraid.connect(wire.dsn) as opened:
         opened.register_reranker("longest", from_callable(lambda _, texts: [len(t) for t in texts], "longest"))
         opened.search(QUESTION, rerank="longest")
         yield opened
@@ -100,8 +79,8 @@ def test_routing_takes_one(far: Braid, wire: Wire) -> None:
 
 
 @pytest.mark.parametrize("autocommit", [False, True])
-def test_a_borrowed_connection_needs_no_more(far: Braid, wire: Wire, dsn: str, autocommit: bool) -> None:
-    with psycopg.connect(dsn, autocommit=autocommit) as connection:
+def test_a_borrowed_connection_needs_no_more(far: Braid, wire: Wire, autocommit: bool) -> None:
+    with psycopg.connect(wire.dsn, autocommit=autocommit) as connection:
         connection.execute("SELECT 1")
         before = wire.ready
         far.using(connection).search(QUESTION)
@@ -110,9 +89,9 @@ def test_a_borrowed_connection_needs_no_more(far: Braid, wire: Wire, dsn: str, a
         assert wire.ready - before == 5
 
 
-def test_what_the_server_is_gets_asked_once_for_all_borrowed_connections(wire: Wire, dsn: str) -> None:
-    mine = pgbraid.connect(dsn)
-    with psycopg.connect(dsn) as connection:
+def test_what_the_server_is_gets_asked_once_for_all_borrowed_connections(wire: Wire) -> None:
+    mine = pgbraid.connect(wire.dsn)
+    with psycopg.connect(wire.dsn) as connection:
         mine.using(connection).search(QUESTION)
         before = wire.ready
         mine.using(connection).search(QUESTION)
