@@ -6,7 +6,7 @@ test must own alone it gets as a copy of a template, which takes a fraction of a
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import random
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -165,21 +165,8 @@ def braid(own: str) -> Iterator[Braid]:
 @pytest.fixture
 def another(made: Callable[..., Any], stocked: str) -> Iterator[Callable[[], Braid]]:
     """`another()`: a braid on one more database of this test's."""
-    with_others = [made(stocked) for _ in range(2)]
-    opened: list[Braid] = []
-    spare: Iterator[Any] = iter(with_others)
-    entered: list[Any] = []
-
-    def open_one() -> Braid:
-        database = next(spare)
-        opened.append(pgbraid.connect(database.__enter__()))
-        entered.append(database)
-        return opened[-1]
-
-    yield open_one
-    for one, database in itertools.zip_longest(opened, entered):
-        one.close()
-        database.__exit__(None, None, None)
+    with contextlib.ExitStack() as opened:
+        yield lambda: opened.enter_context(pgbraid.connect(opened.enter_context(made(stocked))))
 
 
 @pytest.fixture(scope="session")
