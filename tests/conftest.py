@@ -7,4 +7,4 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))  # the importlib mode of pytest adds nothing
 
-pytest_plugins = ["fix_db", "fix_braid"]
+pytest_plugins = ["fix_db", "fix_braid", "fix_django"]

@@ -45,3 +45,11 @@ def write(start: str, end: str, vector_schema: str) -> str:
         go(config, f"{start}:{end}", sql=True)
     text: str = config.output_buffer.getvalue()  # type: ignore[union-attr]
     return text
+
+
+def steps(at: str, goal: str, vector_schema: str = "public") -> str:
+    """The script from one revision to another, upwards or downwards, without a transaction around it."""
+    opening = ["lock.sql", "extension.sql", "begin.sql"] if at == BASE else ["lock.sql"]
+    closing = ["end.sql"] if goal == BASE != at else []
+    body = write(at, goal, vector_schema) if at != goal else ""
+    return "\n".join([*map(part, opening), body, *map(part, closing)])

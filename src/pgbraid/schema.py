@@ -27,10 +27,10 @@ from pgbraid.errors import (
     StatementFailed,
     nearest,
 )
-from pgbraid.revisions import BASE, head, part, revisions, write
+from pgbraid.revisions import BASE, head, part, revisions, steps, write
 from pgbraid.schema_dump import dump
 
-__all__ = ["SchemaState", "check", "downgrade", "dump", "head", "revisions", "sql", "upgrade"]
+__all__ = ["SchemaState", "check", "downgrade", "dump", "head", "place", "revisions", "sql", "upgrade"]
 OLDEST_SERVER = 15
 OLDEST_VECTOR = (0, 8, 0)
 ADVISED_VECTOR = (0, 8, 4)
@@ -114,9 +114,13 @@ def sql(start: str = BASE, to: str = "head", vector_schema: str = "public") -> s
     at, goal = _revision(start), _revision(to)
     if _order(goal) < _order(at):
         raise SchemaError(f"{goal} is before {at}: a script only goes up.")
-    opening = ["lock.sql", "extension.sql", "begin.sql"] if at == BASE else ["lock.sql"]
-    body = write(at, goal, vector_schema) if at != goal else ""
-    return "\n".join(["BEGIN;\n", *map(part, opening), body, "COMMIT;\n"])
+    return "\n".join(["BEGIN;\n", steps(at, goal, vector_schema), "COMMIT;\n"])
+
+
+def place(connection: Connection[Any]) -> tuple[str, str]:
+    """The revision that a database is at, and the schema that pgvector is in or will be made in."""
+    facts = _facts(connection)
+    return _here(facts), facts.vector_schema or "public"
 
 
 def check(target: str | Connection[Any]) -> SchemaState:

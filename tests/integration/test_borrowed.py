@@ -114,12 +114,7 @@ JOINED = [
 joined = pytest.mark.parametrize("lend", JOINED, ids=lambda f: f.__name__)
 
 
-@pytest.fixture(autouse=True)
-def django_settings() -> None:
-    from django.conf import settings
-
-    if not settings.configured:
-        settings.configure(USE_TZ=True)
+pytestmark = pytest.mark.usefixtures("django_ready")
 
 
 def driver(lent: Any) -> psycopg.Connection[Any]:

@@ -201,7 +201,7 @@ async def _look_up(run: Run) -> catalog.Lookup:
         return await _looked_up(run)
     except ConnectionLost:
         await run.database.refresh()
-        run.notes.append("a pooled connection was lost and replaced")
+        run.notes.append("a connection was lost and replaced")
         return await _looked_up(run)
 
 

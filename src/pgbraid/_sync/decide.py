@@ -203,7 +203,7 @@ def _look_up(run: Run) -> catalog.Lookup:
         return _looked_up(run)
     except ConnectionLost:
         run.database.refresh()
-        run.notes.append("a pooled connection was lost and replaced")
+        run.notes.append("a connection was lost and replaced")
         return _looked_up(run)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from pgbraid.cli.door import command, confirm, reachable, settings_for
+from pgbraid.cli.door import command, confirm, target
 from pgbraid.cli.options import AsJson, Dsn, Yes
 from pgbraid.cli.output import facts, note, plain, print_json
 
@@ -20,7 +20,7 @@ def upgrade(
     """Bring the tables to a revision, the newest one if none is named."""
     from pgbraid import schema
 
-    version = schema.upgrade(reachable(settings_for(dsn)), revision)
+    version = schema.upgrade(target(dsn), revision)
     print_json({"schema": version}) if as_json else note(f"the schema is at {version}")
 
 
@@ -29,7 +29,7 @@ def check(dsn: Dsn = None, as_json: AsJson = False) -> None:
     """Say whether the database is ready for this version of pgbraid; the exit code is 5 when it is not."""
     from pgbraid import schema
 
-    state = schema.check(reachable(settings_for(dsn)))
+    state = schema.check(target(dsn))
     print_json(state) if as_json else facts(plain(state) | {"warnings": " ".join(state.warnings) or "none"})
 
 
@@ -58,5 +58,5 @@ def downgrade(
     from pgbraid import schema
 
     confirm(f"Go back to {revision}? What the newer tables hold is lost.", yes, as_json)
-    version = schema.downgrade(reachable(settings_for(dsn)), revision)
+    version = schema.downgrade(target(dsn), revision)
     print_json({"schema": version}) if as_json else note(f"the schema is at {version}")

@@ -1,0 +1,14 @@
+"""catalog: the SQL is that of the revision."""
+
+from __future__ import annotations
+
+from django.db import migrations
+
+from pgbraid.contrib.django.operations import Revision
+
+
+class Migration(migrations.Migration):
+    """Revision 0001."""
+
+    dependencies: list[tuple[str, str]] = []  # noqa: RUF012 - as Django has it
+    operations = [Revision("0001")]  # noqa: RUF012

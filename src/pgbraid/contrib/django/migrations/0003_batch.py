@@ -1,0 +1,14 @@
+"""batch: the SQL is that of the revision."""
+
+from __future__ import annotations
+
+from django.db import migrations
+
+from pgbraid.contrib.django.operations import Revision
+
+
+class Migration(migrations.Migration):
+    """Revision 0003."""
+
+    dependencies: list[tuple[str, str]] = [("pgbraid", "0002_document")]  # noqa: RUF012 - as Django has it
+    operations = [Revision("0003")]  # noqa: RUF012

@@ -1,0 +1,14 @@
+"""routing: the SQL is that of the revision."""
+
+from __future__ import annotations
+
+from django.db import migrations
+
+from pgbraid.contrib.django.operations import Revision
+
+
+class Migration(migrations.Migration):
+    """Revision 0004."""
+
+    dependencies: list[tuple[str, str]] = [("pgbraid", "0003_batch")]  # noqa: RUF012 - as Django has it
+    operations = [Revision("0004")]  # noqa: RUF012
