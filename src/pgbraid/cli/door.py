@@ -28,10 +28,11 @@ Command = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Lent:
-    """What an application lends to a command that it runs: its braid, its connection, and how to reach the database."""
+    """What an application lends to a command that it runs: its braid, its connection if it has one to share (else a
+    DSN), and how to reach the database."""
 
     braid: Braid
-    connection: Callable[[], Connection[Any]]
+    connection: Callable[[], str | Connection[Any]]
     dsn: Callable[[], str]
 
 
@@ -39,7 +40,7 @@ LENT: ContextVar[Lent | None] = ContextVar("LENT", default=None)
 
 
 @contextmanager
-def lending(braid: Braid, connection: Callable[[], Connection[Any]], dsn: Callable[[], str]) -> Iterator[None]:
+def lending(braid: Braid, connection: Callable[[], str | Connection[Any]], dsn: Callable[[], str]) -> Iterator[None]:
     """Commands inside work on what the application lends, unless a DSN is typed."""
     before = LENT.set(Lent(braid, connection, dsn))
     try:

@@ -9,8 +9,8 @@ from django.core.checks import Tags, register
 from django.core.signals import setting_changed
 
 from pgbraid.contrib.django import checks
-from pgbraid.contrib.django.conf import NAME
 from pgbraid.contrib.django.doors import forget
+from pgbraid.contrib.options import NAME
 
 
 class PgbraidConfig(AppConfig):

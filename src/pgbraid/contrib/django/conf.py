@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from pgbraid.errors import SettingsError, UnknownOption, nearest
-from pgbraid.settings import Settings
+from pgbraid.contrib.options import NAME, settings_in
+from pgbraid.errors import SettingsError, nearest
 
-NAME = "PGBRAID"
 OURS = ("DATABASE", "EMBEDDERS", "RERANKERS")
-DJANGOS = {"dsn": "the entry of DATABASES that PGBRAID['DATABASE'] names", "server_dir": "nothing: Django has a server"}
+DJANGOS = {"dsn": "the entry of DATABASES that PGBRAID['DATABASE'] names", "server_dir": "DATABASES"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +35,8 @@ def conf() -> Conf:
 
 def read(given: object) -> Conf:
     """The dictionary as a value. Raises SettingsError or UnknownOption, naming the key."""
-    if not isinstance(given, Mapping):
-        raise SettingsError(f"{NAME} is a dictionary, not {given!r}.")
-    known = {*OURS, *(name.upper() for name in Settings.model_fields if name not in DJANGOS)}
-    for key in given:
-        if str(key).lower() in DJANGOS:
-            raise UnknownOption(f"{NAME}[{key!r}] is not for Django: use {DJANGOS[str(key).lower()]}.")
-        if key not in known:
-            raise UnknownOption(f"There is no setting {NAME}[{key!r}]. {nearest(str(key), known)}")
-    others = {key.lower(): value for key, value in given.items() if key not in OURS}
+    others = settings_in(given, OURS, DJANGOS)
+    given = given if isinstance(given, Mapping) else {}
     return Conf(
         _alias(given.get("DATABASE", "default")),
         _paths("EMBEDDERS", given.get("EMBEDDERS", {})),

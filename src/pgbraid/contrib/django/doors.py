@@ -6,7 +6,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from pgbraid.contrib.django.conf import NAME, conf
+from pgbraid.contrib.django.conf import conf
+from pgbraid.contrib.options import NAME
 from pgbraid.errors import SettingsError
 
 if TYPE_CHECKING:
