@@ -29,6 +29,7 @@ ROOMS = {
     "_async/catalog": {"catalog", "route", "lexical"},
     "_async/decide": {"route"},
     "_async/declare": {"declare"},
+    "_async/doctor": {"doctor"},
     "_async/indexes": {"catalog", "session", "upkeep", "write"},
     "_async/learn": {"learn"},
     "_async/maintain": {"upkeep"},

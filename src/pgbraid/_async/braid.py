@@ -30,6 +30,7 @@ from pgbraid.values import (
 if TYPE_CHECKING:
     from pgbraid._async.maintain import Maintained
     from pgbraid.declared import Changes, Declared
+    from pgbraid.findings import Finding
     from pgbraid.tally import Rehearsal
 
 
@@ -191,6 +192,12 @@ class AsyncBraid:
         from pgbraid._async.maintain import maintain
 
         return await maintain(self._database, collection)
+
+    async def doctor(self, collection: str | None = None, *, load_models: bool = False) -> tuple[Finding, ...]:
+        """What is not as it should be, the gravest first, each with what to do. Changes nothing."""
+        from pgbraid._async.doctor import doctor
+
+        return await doctor(self._database, self.models, collection, load_models)
 
     async def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""

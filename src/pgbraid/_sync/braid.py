@@ -32,6 +32,7 @@ from pgbraid.values import (
 if TYPE_CHECKING:
     from pgbraid._sync.maintain import Maintained
     from pgbraid.declared import Changes, Declared
+    from pgbraid.findings import Finding
     from pgbraid.tally import Rehearsal
 
 
@@ -193,6 +194,12 @@ class Braid:
         from pgbraid._sync.maintain import maintain
 
         return maintain(self._database, collection)
+
+    def doctor(self, collection: str | None = None, *, load_models: bool = False) -> tuple[Finding, ...]:
+        """What is not as it should be, the gravest first, each with what to do. Changes nothing."""
+        from pgbraid._sync.doctor import doctor
+
+        return doctor(self._database, self.models, collection, load_models)
 
     def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""

@@ -10,6 +10,7 @@ from pgbraid.cli import (
     collection,
     declare,
     demo,
+    doctor,
     document,
     embedder,
     ingest,
@@ -50,7 +51,7 @@ def every(
     GLOBAL_DSN.set(dsn)
 
 
-for part in (search, ingest, maintain, declare, measure, demo, server):
+for part in (search, ingest, maintain, doctor, declare, measure, demo, server):
     part.register(app)
 for name, group in (
     ("collection", collection.group),
