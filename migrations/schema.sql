@@ -88,6 +88,60 @@ COMMENT ON COLUMN pgbraid.chunk.length IS 'Words in the chunk, repeated ones cou
 
 COMMENT ON COLUMN pgbraid.chunk.terms IS 'Document side of BM25: lexeme id to the saturated, length-normalised frequency.';
 
+CREATE TABLE pgbraid.classifier (
+    id bigint NOT NULL,
+    embedder_id bigint NOT NULL,
+    learned_at timestamp with time zone DEFAULT now() NOT NULL,
+    report jsonb NOT NULL,
+    questions bytea[] NOT NULL
+);
+
+COMMENT ON TABLE pgbraid.classifier IS 'Versions of the classifier of questions, numbered by id.';
+
+COMMENT ON COLUMN pgbraid.classifier.report IS 'How good it was on questions held out.';
+
+COMMENT ON COLUMN pgbraid.classifier.questions IS 'SHA-256 of the questions that it learned from: it is compared with later versions on others.';
+
+CREATE TABLE pgbraid.classifier_activation (
+    place bigint NOT NULL,
+    classifier_id bigint NOT NULL,
+    activated_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE pgbraid.classifier_activation IS 'Which versions have decided, in order: the last one does. Going back removes it.';
+
+ALTER TABLE pgbraid.classifier_activation ALTER COLUMN place ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pgbraid.classifier_activation_place_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+ALTER TABLE pgbraid.classifier ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME pgbraid.classifier_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
+);
+
+CREATE TABLE pgbraid.classifier_weight (
+    classifier_id bigint NOT NULL,
+    place integer NOT NULL,
+    route_id bigint,
+    bias double precision NOT NULL,
+    weights public.vector NOT NULL
+)
+WITH (toast_tuple_target='8160');
+ALTER TABLE ONLY pgbraid.classifier_weight ALTER COLUMN weights SET STORAGE MAIN;
+
+COMMENT ON TABLE pgbraid.classifier_weight IS 'One vector and one bias for each route that a version can tell.';
+
+COMMENT ON COLUMN pgbraid.classifier_weight.route_id IS 'Null for questions that belong to no route.';
+
 CREATE TABLE pgbraid.collection (
     id bigint NOT NULL,
     name text NOT NULL,
@@ -315,7 +369,7 @@ CREATE TABLE pgbraid.route_selector (
     settings jsonb DEFAULT '{}'::jsonb NOT NULL,
     embedder_id bigint,
     CONSTRAINT route_selector_embedder_check CHECK (((kind = 'semantic'::text) = (embedder_id IS NOT NULL))),
-    CONSTRAINT route_selector_kind_check CHECK ((kind = ANY (ARRAY['rules'::text, 'semantic'::text])))
+    CONSTRAINT route_selector_kind_check CHECK ((kind = ANY (ARRAY['rules'::text, 'semantic'::text, 'classifier'::text])))
 );
 
 COMMENT ON TABLE pgbraid.route_selector IS 'The chain: who is asked to choose, in this order, until one does. Empty means the rules alone.';
@@ -349,6 +403,15 @@ ALTER TABLE ONLY pgbraid.checkpoint
 
 ALTER TABLE ONLY pgbraid.chunk
     ADD CONSTRAINT chunk_pkey PRIMARY KEY (collection_id, tenant, document_id, ordinal);
+
+ALTER TABLE ONLY pgbraid.classifier_activation
+    ADD CONSTRAINT classifier_activation_pkey PRIMARY KEY (place);
+
+ALTER TABLE ONLY pgbraid.classifier
+    ADD CONSTRAINT classifier_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY pgbraid.classifier_weight
+    ADD CONSTRAINT classifier_weight_pkey PRIMARY KEY (classifier_id, place);
 
 ALTER TABLE ONLY pgbraid.collection_change
     ADD CONSTRAINT collection_change_pkey PRIMARY KEY (collection_id, id);
@@ -407,6 +470,12 @@ ALTER TABLE ONLY pgbraid.route_vector
 ALTER TABLE ONLY pgbraid.routing
     ADD CONSTRAINT routing_pkey PRIMARY KEY (id);
 
+CREATE INDEX classifier_activation_classifier_btree ON pgbraid.classifier_activation USING btree (classifier_id);
+
+CREATE INDEX classifier_embedder_btree ON pgbraid.classifier USING btree (embedder_id);
+
+CREATE INDEX classifier_weight_route_btree ON pgbraid.classifier_weight USING btree (route_id);
+
 CREATE INDEX lexeme_change_lexeme_btree ON pgbraid.lexeme_change USING btree (collection_id, lexeme_id) INCLUDE (chunks);
 
 CREATE INDEX lexeme_word_btree ON pgbraid.lexeme USING btree (collection_id, word) INCLUDE (id, chunks);
@@ -422,6 +491,18 @@ ALTER TABLE ONLY pgbraid.checkpoint
 
 ALTER TABLE pgbraid.chunk
     ADD CONSTRAINT chunk_document_fkey FOREIGN KEY (collection_id, tenant, document_id) REFERENCES pgbraid.document(collection_id, tenant, id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pgbraid.classifier_activation
+    ADD CONSTRAINT classifier_activation_classifier_fkey FOREIGN KEY (classifier_id) REFERENCES pgbraid.classifier(id);
+
+ALTER TABLE ONLY pgbraid.classifier
+    ADD CONSTRAINT classifier_embedder_fkey FOREIGN KEY (embedder_id) REFERENCES pgbraid.embedder(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pgbraid.classifier_weight
+    ADD CONSTRAINT classifier_weight_classifier_fkey FOREIGN KEY (classifier_id) REFERENCES pgbraid.classifier(id) ON DELETE CASCADE;
+
+ALTER TABLE ONLY pgbraid.classifier_weight
+    ADD CONSTRAINT classifier_weight_route_fkey FOREIGN KEY (route_id) REFERENCES pgbraid.route(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY pgbraid.collection_change
     ADD CONSTRAINT collection_change_collection_fkey FOREIGN KEY (collection_id) REFERENCES pgbraid.collection(id) ON DELETE CASCADE;

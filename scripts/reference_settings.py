@@ -59,7 +59,7 @@ ROUTE = {
     "priority": "Of the routes that match, those with the highest count.",
     "profile": "How to retrieve then.",
     "description": "For people, and one more example.",
-    "examples": "Questions that belong to it; used by the selector `semantic`.",
+    "examples": "Questions that belong to it; used by the selectors `semantic` and `classifier`.",
     "enabled": "A route that is not enabled never matches.",
 }
 MATCH = {
@@ -115,8 +115,8 @@ def settings() -> str:
         + _process(room.Settings, room.PREFIX)
         + f"Read by the test suite only: {tests}.\n\n"
         + "".join(f"## {title}\n\n{_keys(model, words)}" for title, model, words in sections)
-        + "## Who chooses: `selectors`\n\nA list of `rules` and `{semantic: {embedder: NAME, …}}`, in the order in "
-        "which they are asked; see [routes](../how-to/routes.md). Without it the rules alone.\n\n"
+        + "## Who chooses: `selectors`\n\nA list of `rules`, `{semantic: {embedder: NAME, …}}`, `{classifier: {…}}`, in "
+        "the order in which they are asked; see [routes](../how-to/routes.md). Without it the rules alone.\n\n"
         + "## What happens when no route matches: `default`\n\n`all`, `none`, `error`, or a list of collections.\n\n"
         "## Other names of collections: `aliases`\n\nAlias to collection.\n\n"
         "## A profile: `profiles.NAME`, and the options of `search`\n\n" + _profile()

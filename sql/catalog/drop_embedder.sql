@@ -1,4 +1,4 @@
--- Forget an embedder that no collection and no selector uses.
+-- Forget an embedder that no collection, no selector and no activated version of the classifier uses.
 -- param name text
 -- row   id
 
@@ -7,4 +7,9 @@ WHERE
     e.name = %(name)s::text
     AND NOT EXISTS (SELECT FROM pgbraid.collection AS c WHERE c.embedder_id = e.id)
     AND NOT EXISTS (SELECT FROM pgbraid.route_selector AS s WHERE s.embedder_id = e.id)
+    AND NOT EXISTS (
+        SELECT FROM pgbraid.classifier_activation AS a
+        INNER JOIN pgbraid.classifier AS c ON a.classifier_id = c.id
+        WHERE c.embedder_id = e.id
+    )
 RETURNING e.id

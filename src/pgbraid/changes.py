@@ -6,13 +6,13 @@ Names that do not exist, and changes that would need new embeddings, are refused
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from pgbraid.declared import DEFAULT_ROUTE, Action, Change, Declared, Default, Kind, Route
 from pgbraid.errors import SettingsError, nearest
 from pgbraid.languages import text_config_of
-from pgbraid.selectors import Selector
+from pgbraid.selectors import Selector, settings_of
 from pgbraid.values import Chunking, Collection, CollectionSpec, EmbedderRecord, Json, VectorIndex
 
 IN_PLACE = frozenset({"description", "index.ef_search", "index.exact_below"})
@@ -33,6 +33,7 @@ class Stored:
     aliases: Mapping[str, str]
     text_configs: frozenset[str]
     selectors: tuple[Selector, ...] = ()
+    classifier: int | None = None
 
 
 def record_of(name: str, settings: Mapping[str, Json]) -> EmbedderRecord:
@@ -81,6 +82,11 @@ def check(declared: Declared, stored: Stored) -> None:
         if selector.embedder is not None:
             known = {*declared.embedders, *stored.embedders}
             _known("embedder", selector.embedder, known, f"selectors[{number}].semantic.embedder")
+        if selector.kind == "classifier" and stored.classifier is None:
+            raise SettingsError(
+                f"selectors[{number}].classifier: no version of the classifier is active. Apply the routes first, then "
+                "`pgbraid route train` and `pgbraid route activate`."
+            )
 
 
 def _known(kind: str, name: str, known: Iterable[str], place: str) -> None:
@@ -236,7 +242,8 @@ def _selectors(new: Sequence[Selector] | None, old: Sequence[Selector]) -> Itera
 def _shown_selector(selector: Selector) -> Json:
     if selector.kind == "rules":
         return "rules"
-    return {selector.kind: {key: value for key, value in asdict(selector).items() if key != "kind"}}
+    shown = settings_of(selector)
+    return {selector.kind: shown if selector.embedder is None else {"embedder": selector.embedder, **shown}}
 
 
 def _shown_default(default: Default) -> Json:

@@ -138,22 +138,39 @@ class WrittenSemantic(_Part):
         return self
 
 
+class WrittenClassifier(_Part):
+    threshold: float = Field(default=0.5, ge=0, le=1)
+    margin: float = Field(default=0.0, ge=0, le=1)
+    max_routes: int = Field(default=1, ge=1, le=1000)
+    unsure: Reply = "next"
+    failed: Reply = "next"
+
+
+_SELECTORS: Mapping[str, type[_Part]] = {"semantic": WrittenSemantic, "classifier": WrittenClassifier}
+
+
 def _selector(value: object) -> Selector:
     if value == "rules":
         return Selector("rules")
-    if isinstance(value, Mapping) and set(value) == {"semantic"} and isinstance(value["semantic"], Mapping):
-        try:
-            written = WrittenSemantic.model_validate(value["semantic"])
-        except ValidationError as error:
-            raise ValueError("; ".join(_of_selector(p["type"], p["loc"], p["msg"]) for p in error.errors())) from None
-        return Selector("semantic", **written.model_dump())
-    raise ValueError(f"a selector is rules or {{semantic: {{embedder: NAME, …}}}}; this is {value!r:.60}")
+    if isinstance(value, Mapping) and len(value) == 1:
+        kind, settings = next(iter(value.items()))
+        if kind in _SELECTORS and isinstance(settings, Mapping):
+            try:
+                written = _SELECTORS[kind].model_validate(settings)
+            except ValidationError as error:
+                said = (_of_selector(kind, p["type"], p["loc"], p["msg"]) for p in error.errors())
+                raise ValueError("; ".join(said)) from None
+            return Selector(kind, **written.model_dump())
+    raise ValueError(
+        f"a selector is rules or {{semantic: {{embedder: NAME, …}}}} or {{classifier: {{…}}}}; this is {value!r:.60}"
+    )
 
 
-def _of_selector(kind: str, loc: tuple[int | str, ...], message: str) -> str:
+def _of_selector(selector: str, kind: str, loc: tuple[int | str, ...], message: str) -> str:
     if kind == "extra_forbidden":
-        return f"there is no key {loc[-1]!r} in semantic. {nearest(str(loc[-1]), WrittenSemantic.model_fields)}"
-    return f"semantic.{path_of(loc) or ' '}{message.removeprefix('Value error, ')}"
+        known = _SELECTORS[selector].model_fields
+        return f"there is no key {loc[-1]!r} in {selector}. {nearest(str(loc[-1]), known)}"
+    return f"{selector}.{path_of(loc) or ' '}{message.removeprefix('Value error, ')}"
 
 
 def _chain(value: list[Selector]) -> list[Selector]:

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from pgbraid.values import EmbedderRecord, Step, Vectors
+from pgbraid.values import EmbedderRecord, Json, Step, Vectors
 
 Reply = Literal["next", "default", "all", "none", "error"]
 ROUNDS = 20  # of k-means; the groups of a few hundred examples stand still long before
@@ -28,7 +28,7 @@ class Selector:
     threshold or too many are as good, `failed` when the selector cannot score.
     """
 
-    kind: Literal["rules", "semantic"]
+    kind: Literal["rules", "semantic", "classifier"]
     embedder: str | None = None
     threshold: float = 0.0
     margin: float = 0.0
@@ -41,23 +41,53 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A selector as stored, with the embedder that it needs."""
+    """A selector as stored, with the embedder that it needs, and the active version where it is the classifier."""
 
     selector: Selector
     record: EmbedderRecord | None = None
+    classifier: int | None = None
+
+    @property
+    def version(self) -> str:
+        """The classifier's number, else the embedder's fingerprint."""
+        if self.classifier is not None:
+            return str(self.classifier)
+        return self.record.fingerprint if self.record else ""
+
+
+_SCORING = ("threshold", "margin", "max_routes", "unsure", "failed")
+SETTINGS = {"rules": (), "semantic": (*_SCORING, "nearest", "prototypes"), "classifier": _SCORING}
+NONE = ""  # the name under which a selector scores "none of these"
+
+
+def settings_of(selector: Selector) -> dict[str, Json]:
+    """The settings that a selector of its kind has, without the embedder."""
+    return {key: getattr(selector, key) for key in SETTINGS[selector.kind]}
 
 
 RULES = Ready(Selector("rules"))
+EMPTY = {
+    "semantic": "no route that may be asked has examples or a description",
+    "classifier": "no route that may be asked is one that it learned",
+}
 SAID = {"empty": "had nothing to choose from", "unsure": "was not sure", "failed": "failed"}
 
 
 def judge(ready: Ready, scores: Sequence[tuple[str, float]]) -> Step:
-    """What a selector makes of the scores of routes, given best first: a step with the routes chosen, or why none."""
+    """What a selector makes of the scores of routes, given best first: a step with the routes chosen, or why none.
+
+    A score of NONE is how well none of them fits: no route below it is chosen.
+    """
     selector = ready.selector
+    nothing = next((score for name, score in scores if name == NONE), None)
+    scores = [(name, score) for name, score in scores if name != NONE]
     best = scores[0][1] if scores else 0.0
-    near = tuple(name for name, score in scores if score >= selector.threshold and score >= best - selector.margin)
+    least = max(selector.threshold, best - selector.margin, nothing if nothing is not None else best - selector.margin)
+    near = tuple(name for name, score in scores if score >= least)
     if not scores:
-        return _step(ready, scores, "empty", "no route that may be asked has examples or a description")
+        return _step(ready, scores, "empty", EMPTY[selector.kind])
+    if nothing is not None and nothing > best:
+        return _step(ready, scores, "unsure", f"none of these {nothing:.4f} is above best {scores[0][0]} {best:.4f}")
     if not near:
         return _step(ready, scores, "unsure", f"best {scores[0][0]} {best:.4f} is under {selector.threshold:g}")
     if len(near) > selector.max_routes:
@@ -83,15 +113,14 @@ def _step(
         scores=tuple(scores),
         threshold=selector.threshold,
         margin=selector.margin,
-        version=ready.record.fingerprint if ready.record else "",
+        version=ready.version,
         policy=None if outcome == "chosen" else selector.unsure,
     )
 
 
 def failed(ready: Ready, reason: str) -> Step:
     """The step of a selector that could not score."""
-    version = ready.record.fingerprint if ready.record else ""
-    return Step(ready.selector.kind, "failed", reason, version=version, policy=ready.selector.failed)
+    return Step(ready.selector.kind, "failed", reason, version=ready.version, policy=ready.selector.failed)
 
 
 def told(step: Step) -> str:

@@ -37,7 +37,8 @@ def test_the_commands_are_those_of_the_manual() -> None:
         "up", "down", "status", "psql", "schema upgrade", "schema check", "schema sql", "schema downgrade",
         "collection create", "collection list", "collection show", "collection alter", "collection drop",
         "embedder add", "embedder list", "embedder drop", "ingest", "document show", "document delete",
-        "route", "search", "apply", "lexical refresh", "maintain", "doctor", "rerank bench", "demo",
+        "route ask", "route train", "route activate", "route back", "route versions",
+        "search", "apply", "lexical refresh", "maintain", "doctor", "rerank bench", "demo",
         "eval run", "eval diff", "tune",
     }  # fmt: skip
 

@@ -33,6 +33,7 @@ ROOMS = {
     "_async/indexes": {"catalog", "session", "upkeep", "write"},
     "_async/learn": {"learn"},
     "_async/maintain": {"upkeep"},
+    "_async/train": {"train"},
     "_async/search": {"session"},
     "_async/upkeep": {"lexical", "write"},
     "_async/write": {"write"},

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pgbraid._async import catalog, decide, ingest, observe, search, upkeep, write
+from pgbraid._async import catalog, decide, ingest, observe, search, train, upkeep, write
 from pgbraid._async.link import Database
 from pgbraid.borrow import async_connection_of
 from pgbraid.compute import in_executor
-from pgbraid.measure.values import Observed
+from pgbraid.measure.values import Labelled, Observed
 from pgbraid.models import Models
 from pgbraid.settings import Settings
 from pgbraid.values import (
@@ -180,6 +180,23 @@ class AsyncBraid:
         from pgbraid._async import declare
 
         return await declare.apply(self._database, self.models, declared, dry_run=dry_run)
+
+    async def train_classifier(
+        self, labelled: Sequence[Labelled] = (), *, embedder: str | None = None, balanced: bool = False
+    ) -> train.Version:
+        """Learn a classifier from labelled questions, or with none from the examples of the routes; store a version.
+
+        It decides once it is activated and the chain of selectors asks it. `balanced` lets rare routes count as much.
+        """
+        return await train.train(self._database, self.models, labelled, embedder, balanced)
+
+    async def classifiers(self) -> tuple[train.Version, ...]:
+        """Every version of the classifier, the newest first."""
+        return await train.versions(self._database)
+
+    async def activate_classifier(self, version: int | None) -> train.Version | None:
+        """Let a version of the classifier decide from now on; None goes back to the one that did before."""
+        return await (train.back(self._database) if version is None else train.activate(self._database, version))
 
     async def refresh_words(self, collection: str, *, exact: bool = False) -> upkeep.Refreshed:
         """Fold word counts and bring stored weights up to date; `exact` does so for the smallest change."""

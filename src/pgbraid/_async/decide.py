@@ -18,7 +18,7 @@ from pgbraid._async.link import Database
 from pgbraid.clock import Clock
 from pgbraid.compose import Composed
 from pgbraid.compute import in_executor
-from pgbraid.db.statements import statement
+from pgbraid.db.statements import Statement, statement
 from pgbraid.db.vectors import as_text
 from pgbraid.errors import ConnectionLost, IngestError, ModelError, NoSuchProfile, SettingsError
 from pgbraid.filters import compile_filter
@@ -26,10 +26,11 @@ from pgbraid.identity import check_tenant_text
 from pgbraid.models import Models, calling
 from pgbraid.plan import with_options
 from pgbraid.question import clean_question
-from pgbraid.selectors import Ready, failed, judge, told
+from pgbraid.selectors import NONE, Ready, failed, judge, told
 from pgbraid.values import Decision, EmbedderRecord, Failure, Profile, Step, Vectors
 
 NEAREST = statement("route/nearest")
+CLASSIFY = statement("route/classify")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ async def _decided(run: Run, look: catalog.Lookup, readable: Sequence[str]) -> D
 
 async def _asked(run: Run, look: catalog.Lookup, ready: Ready, readable: Sequence[str]) -> tuple[Step, Decision | None]:
     """One selector's step, and its decision if it chose."""
-    if ready.record is None:
+    if ready.selector.kind == "rules":
         decision = route.by_rules(look.routes, readable)
         if decision is None:
             return Step("rules", "empty", "no route matched", policy="next"), None
@@ -156,16 +157,16 @@ async def _scores(run: Run, look: catalog.Lookup, ready: Ready, readable: Sequen
     if not able or ready.record is None:
         return []
     vector = await question_vector(run, ready.record)
+    asked: Statement = NEAREST
+    params: dict[str, Any] = {"embedder_id": ready.record.id, "nearest": ready.selector.nearest}
+    if ready.classifier is not None:
+        asked, params = CLASSIFY, {"classifier_id": ready.classifier}
+        vector = vector / np.linalg.norm(vector)
     async with run.database.link() as link:
-        params = {
-            "embedder_id": ready.record.id,
-            "vector": as_text(vector),
-            "routes": able,
-            "nearest": ready.selector.nearest,
-        }
-        rows = (await link.read([(NEAREST.fill(ext=link.facts.vector_schema), params)], run.request.tenant))[0]
+        params |= {"vector": as_text(vector), "routes": able}
+        rows = (await link.read([(asked.fill(ext=link.facts.vector_schema), params)], run.request.tenant))[0]
         run.trips += link.trips
-    return [(row["name"], float(row["score"])) for row in rows]
+    return [(row["name"] or NONE, float(row["score"])) for row in rows]
 
 
 def _by_policy(look: catalog.Lookup, step: Step, readable: Sequence[str]) -> Decision:

@@ -7,7 +7,6 @@ then takes it back, so it finds every mistake that the real one would.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from pgbraid.db.statements import statement
 from pgbraid.declared import DEFAULT_ROUTE, Change, Changes, Declared, Default, Route, Rule, parse
 from pgbraid.errors import CatalogError, SettingsError, StatementFailed
 from pgbraid.models import Models
-from pgbraid.selectors import Selector
+from pgbraid.selectors import Selector, settings_of
 from pgbraid.values import EmbedderRecord
 
 LOCK = statement("declare/lock")
@@ -45,6 +44,7 @@ ADD_RULES = statement("declare/add_rules")
 WRITE_ROUTING = statement("declare/write_routing")
 WRITE_ALIAS = statement("declare/write_alias")
 DROP_ALIAS = statement("declare/drop_alias")
+ACTIVE = statement("declare/active_classifier")
 INVALID_EXPRESSION = "2201B"
 
 
@@ -159,6 +159,7 @@ async def _stored(link: Link) -> Stored:
         aliases={row["alias"]: row["collection"] for row in aliases},
         text_configs=frozenset(row["name"] for row in await link.rows(TEXT_CONFIGS)),
         selectors=tuple(catalog.ready(row).selector for row in await link.rows(catalog.SELECTORS)),
+        classifier=(await link.rows(ACTIVE))[0]["id"],
     )
 
 
@@ -259,9 +260,8 @@ async def _write_route(link: Link, route: Route) -> int:
 async def _write_selectors(link: Link, chain: Sequence[Selector]) -> None:
     await link.rows(CLEAR_SELECTORS)
     for place, selector in enumerate(chain, 1):
-        settings = {} if selector.kind == "rules" else asdict(selector)
-        kept = {key: value for key, value in settings.items() if key not in ("kind", "embedder")}
-        await link.rows(ADD_SELECTOR, place=place, kind=selector.kind, settings=Jsonb(kept), embedder=selector.embedder)
+        kept = Jsonb(settings_of(selector))
+        await link.rows(ADD_SELECTOR, place=place, kind=selector.kind, settings=kept, embedder=selector.embedder)
 
 
 async def _write_default(link: Link, change: Change, default: Default) -> None:

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pgbraid._sync import catalog, decide, ingest, observe, search, upkeep, write
+from pgbraid._sync import catalog, decide, ingest, observe, search, train, upkeep, write
 from pgbraid._sync.link import Database
 from pgbraid.borrow import connection_of
 from pgbraid.compute import directly
-from pgbraid.measure.values import Observed
+from pgbraid.measure.values import Labelled, Observed
 from pgbraid.models import Models
 from pgbraid.settings import Settings
 from pgbraid.values import (
@@ -182,6 +182,23 @@ class Braid:
         from pgbraid._sync import declare
 
         return declare.apply(self._database, self.models, declared, dry_run=dry_run)
+
+    def train_classifier(
+        self, labelled: Sequence[Labelled] = (), *, embedder: str | None = None, balanced: bool = False
+    ) -> train.Version:
+        """Learn a classifier from labelled questions, or with none from the examples of the routes; store a version.
+
+        It decides once it is activated and the chain of selectors asks it. `balanced` lets rare routes count as much.
+        """
+        return train.train(self._database, self.models, labelled, embedder, balanced)
+
+    def classifiers(self) -> tuple[train.Version, ...]:
+        """Every version of the classifier, the newest first."""
+        return train.versions(self._database)
+
+    def activate_classifier(self, version: int | None) -> train.Version | None:
+        """Let a version of the classifier decide from now on; None goes back to the one that did before."""
+        return train.back(self._database) if version is None else train.activate(self._database, version)
 
     def refresh_words(self, collection: str, *, exact: bool = False) -> upkeep.Refreshed:
         """Fold word counts and bring stored weights up to date; `exact` does so for the smallest change."""

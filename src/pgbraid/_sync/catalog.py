@@ -142,7 +142,9 @@ def drop_embedder(link: Link, name: str) -> None:
     if not rows:
         embedder(link, name)
         users = [c.name for c in collections(link) if c.embedder.name == name]
-        raise CatalogError(f"Embedder {name!r} is used by {', '.join(users) or 'a selector'}: drop that first.")
+        raise CatalogError(
+            f"Embedder {name!r} is used by {', '.join(users) or 'a selector or the classifier'}: drop that first."
+        )
 
 
 def create(link: Link, spec: CollectionSpec) -> Collection:
@@ -234,10 +236,11 @@ def ready(row: Row) -> Ready:
     """A selector of the chain, from its row."""
     if row["embedder"] is None:
         return Ready(Selector(row["kind"], **row["settings"]))
+    named = None if row["kind"] == "classifier" else row["embedder"]
     query_prefix, document_prefix = row["prefixes"]
     of_model = {**row, "kind": row["embedder_kind"], "query_prefix": query_prefix, "document_prefix": document_prefix}
     record = _embedder(of_model, row["embedder"], row["embedder_id"])
-    return Ready(Selector(row["kind"], embedder=row["embedder"], **row["settings"]), record)
+    return Ready(Selector(row["kind"], embedder=named, **row["settings"]), record, row["classifier_id"])
 
 
 def _embedder(row: Row, name: str, identity: int) -> EmbedderRecord:

@@ -53,24 +53,25 @@ def embed_missing(database: Database, models: Models, record: EmbedderRecord, te
     made: dict[bytes, Vectors] = {}
     for start in range(0, len(missing), BATCH):
         keys = missing[start : start + BATCH]
-        vectors = directly(_embedded, models, record, [distinct[key] for key in keys])
+        vectors = directly(embedded, models, record, [distinct[key] for key in keys])
         made |= dict(zip(keys, vectors, strict=True))
     return Learned(record.name, made)
 
 
-def _embedded(models: Models, record: EmbedderRecord, texts: Sequence[str]) -> Vectors:
+def embedded(models: Models, record: EmbedderRecord, texts: Sequence[str]) -> Vectors:
+    """The vectors of texts as of questions, (n, d). Raises ModelError for what cannot be compared with."""
     embedder = models.embedder(record)
     with calling(f"embedder {record.name!r}"):
         vectors = np.asarray(embedder.embed_queries(texts), dtype=np.float32)
     usable = vectors.shape == (len(texts), record.dimensions) and bool(np.isfinite(vectors).all())
     if not usable:
         raise ModelError(
-            f"Embedder {record.name!r} gave no usable vectors for examples of routes (shape {vectors.shape}, expected "
+            f"Embedder {record.name!r} gave no usable vectors for questions (shape {vectors.shape}, expected "
             f"({len(texts)}, {record.dimensions}) and finite)."
         )
     for text, vector in zip(texts, vectors, strict=True):
         if not vector.any():
-            raise ModelError(f"Embedder {record.name!r} knows no word of this example: {text!r:.100}. Reword it.")
+            raise ModelError(f"Embedder {record.name!r} knows no word of this question: {text!r:.100}. Reword it.")
     return vectors
 
 

@@ -18,6 +18,7 @@ from pgbraid.cli import (
     maintain,
     measure,
     rerank,
+    route,
     schema,
     search,
     server,
@@ -51,7 +52,7 @@ def every(
     GLOBAL_DSN.set(dsn)
 
 
-for part in (search, ingest, maintain, doctor, declare, measure, demo, server):
+for part in (search, route, ingest, maintain, doctor, declare, measure, demo, server):
     part.register(app)
 for name, group in (
     ("collection", collection.group),

@@ -24,3 +24,8 @@ Directory = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 CollectionName = Annotated[str, typer.Argument(metavar="COLLECTION", show_default=False)]
+Question = Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)]
+Collections = Annotated[
+    list[str] | None,
+    typer.Option("--collection", "-c", metavar="NAME", help="Ask this one (again for more); else routes decide."),
+]

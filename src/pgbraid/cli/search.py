@@ -1,4 +1,4 @@
-"""`search` and `route`: questions."""
+"""`search`: questions."""
 
 from __future__ import annotations
 
@@ -7,21 +7,14 @@ from typing import Annotated, Any
 import typer
 
 from pgbraid.cli.door import command, opened
-from pgbraid.cli.options import AsJson, Dsn, Tenant
+from pgbraid.cli.options import AsJson, Collections, Dsn, Question, Tenant
 from pgbraid.cli.output import print_json
 from pgbraid.errors import PgbraidError, SettingsError
 
-Question = Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)]
-Collections = Annotated[
-    list[str] | None,
-    typer.Option("--collection", "-c", metavar="NAME", help="Ask this one (again for more); else routes decide."),
-]
-
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Add the command."""
     command(app, "search", rich_help_panel="Ask")(search)
-    command(app, "route", rich_help_panel="Ask")(route)
 
 
 def search(
@@ -76,17 +69,3 @@ def _as_json(question: str, asked: dict[str, Any], explain: bool, dsn: str | Non
         print_json(failed_object(question, error))
         raise typer.Exit(error.exit_code) from None
     print_json(found)
-
-
-def route(
-    question: Question, collection: Collections = None, tenant: Tenant = "", dsn: Dsn = None, as_json: AsJson = False
-) -> None:
-    """Only decide: say which collections would be asked, and why. Retrieves nothing."""
-    with opened(dsn) as braid:
-        decision = braid.route(question, collections=collection or (), tenant=tenant)
-    if as_json:
-        print_json(decision)
-        return
-    from pgbraid.cli.show import print_decision
-
-    print_decision(question, decision)

@@ -55,7 +55,7 @@ def write_folder(judged: Iterable[Judged], folder: Path) -> None:
             grades.writelines(f"{one.id}\t{document}\t{grade}\n" for document, grade in one.grades.items())
 
 
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
+def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Lines that are not blank, numbered from 1."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -66,7 +66,7 @@ def _lines(path: Path) -> Iterator[tuple[int, str]]:
 
 def _questions(path: Path) -> dict[str, Mapping[str, Any]]:
     found: dict[str, Mapping[str, Any]] = {}
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
             found[str(row["_id"])] = {"text": row["text"], "kb": row.get("kb")}
@@ -76,11 +76,11 @@ def _questions(path: Path) -> dict[str, Mapping[str, Any]]:
 
 
 def _beir_rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
-    return ((number, line.split("\t")) for number, line in _lines(path) if number > 1)
+    return ((number, line.split("\t")) for number, line in numbered_lines(path) if number > 1)
 
 
 def _trec_rows(path: Path) -> Iterator[tuple[int, Sequence[str]]]:
-    for number, line in _lines(path):
+    for number, line in numbered_lines(path):
         parts = line.split()
         yield number, (parts[0], *parts[2:])
 
@@ -110,7 +110,7 @@ def _joined(texts: Mapping[str, Mapping[str, Any]], grades: Mapping[str, Mapping
 
 def _from_csv(path: Path) -> list[Judged]:
     """The question's text is its id too."""
-    rows = csv.reader(line for _, line in _lines(path))
+    rows = csv.reader(line for _, line in numbered_lines(path))
     heading = next(rows, [])
     if tuple(heading) != CSV_COLUMNS:
         raise SettingsError(f"{path}:1: the columns are {', '.join(CSV_COLUMNS)}, not {', '.join(heading)}")

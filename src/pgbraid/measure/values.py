@@ -61,3 +61,26 @@ class Kept:
     answers: Mapping[str, Answered]
     grades: Mapping[str, Grades]
     texts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A question and the routes that it belongs to; none means that it belongs to no route."""
+
+    question: str
+    routes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How well probabilities agree with labels. A question is right when its most probable label is one of its own.
+
+    `calibration_error` is the mean distance between how probable the best label was said to be and how often it was
+    right, in ten bins (Naeini et al. 2015); `log_loss` is in nats a question.
+    """
+
+    questions: int
+    accuracy: float
+    macro_f1: float
+    log_loss: float
+    calibration_error: float

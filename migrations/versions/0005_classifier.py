@@ -1,0 +1,14 @@
+"""classifier: the SQL is in the files beside this one."""
+
+from pgbraid.migrations.plain import run
+
+revision = "0005"
+down_revision = "0004"
+
+
+def upgrade() -> None:
+    run(__file__, "up")
+
+
+def downgrade() -> None:
+    run(__file__, "down")
