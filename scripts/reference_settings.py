@@ -115,8 +115,8 @@ def settings() -> str:
         + _process(room.Settings, room.PREFIX)
         + f"Read by the test suite only: {tests}.\n\n"
         + "".join(f"## {title}\n\n{_keys(model, words)}" for title, model, words in sections)
-        + "## Who chooses: `selectors`\n\nA list of `rules`, `{semantic: {embedder: NAME, …}}`, `{classifier: {…}}`, in "
-        "the order in which they are asked; see [routes](../how-to/routes.md). Without it the rules alone.\n\n"
+        + "## Who chooses: `selectors`\n\nA list of `rules`, `{semantic: {embedder: NAME, …}}`, `{classifier: {…}}`, "
+        "in the order in which they are asked; see [routes](../how-to/routes.md). Without it the rules alone.\n\n"
         + "## What happens when no route matches: `default`\n\n`all`, `none`, `error`, or a list of collections.\n\n"
         "## Other names of collections: `aliases`\n\nAlias to collection.\n\n"
         "## A profile: `profiles.NAME`, and the options of `search`\n\n" + _profile()
