@@ -343,3 +343,24 @@ def test_a_member_of_the_owners_role_does_upkeep_for_all_tenants(
             owning.drop_collection("notes")
         with psycopg.connect(dsn, autocommit=True) as connection:
             connection.execute(f"DROP OWNED BY {owner}, {member} CASCADE".encode())
+
+
+def test_a_reader_is_routed_by_the_classifier_with_the_grants_of_the_guide(
+    braid: Braid, own: str, role: Callable[[], str]
+) -> None:
+    """To the collection that it may read; the other one is no candidate however probable."""
+    for name in ("notes", "secret"):
+        made_of(braid, name)
+        braid.ingest(name, [Document("one", f"something of {name}")])
+    routes = {
+        "pay": {"collections": ["notes"], "examples": ["salary", "my salary", "salary now"]},
+        "plans": {"collections": ["secret"], "examples": ["merger", "my merger", "merger now"]},
+    }
+    braid.apply({"routes": routes, "default": "none"})
+    braid.activate_classifier(braid.train_classifier(embedder="h").id)
+    braid.apply({"selectors": [{"classifier": {"threshold": 0.5}}]})
+    assert braid.route("merger").chosen == ("secret",)
+    with pgbraid.connect(grant(own, "reader", role(), braid.collection("notes"))) as reader:
+        assert reader.route("salary").chosen == ("notes",)
+        refused = reader.route("merger")
+        assert refused.chosen == () and set(dict(refused.steps[0].scores)) == {"pay"}
