@@ -62,6 +62,12 @@ def compose(plan: Plan, vectors: Mapping[int, NDArray[Any]], schema: str) -> Com
     return Composed(_named("retrieve/composed", text.text), _used(text.text, params))
 
 
+def explained(asked: Composed) -> Composed:
+    """The statement that tells how PostgreSQL runs this one; it gives one row, JSON."""
+    text = f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON)\n{asked.statement.text}"
+    return Composed(_named("retrieve/composed explained", text), asked.params)
+
+
 def branch_statements(plan: Plan, vectors: Mapping[int, NDArray[Any]], schema: str) -> list[Composed]:
     """Each branch of a plan as a statement by itself, as it would stand in the composed one."""
     found = []

@@ -38,7 +38,7 @@ def test_the_commands_are_those_of_the_manual() -> None:
         "collection create", "collection list", "collection show", "collection alter", "collection drop",
         "embedder add", "embedder list", "embedder drop", "ingest", "document show", "document delete",
         "route ask", "route train", "route activate", "route back", "route versions",
-        "search", "apply", "lexical refresh", "maintain", "doctor", "rerank bench", "demo",
+        "search", "explain", "apply", "lexical refresh", "maintain", "doctor", "rerank bench", "demo",
         "eval run", "eval diff", "tune",
     }  # fmt: skip
 

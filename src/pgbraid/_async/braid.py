@@ -30,6 +30,7 @@ from pgbraid.values import (
 if TYPE_CHECKING:
     from pgbraid._async.maintain import Maintained
     from pgbraid.declared import Changes, Declared
+    from pgbraid.explained import Explanation
     from pgbraid.findings import Finding
     from pgbraid.tally import Rehearsal
 
@@ -218,8 +219,14 @@ class AsyncBraid:
 
     async def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""
-        request = decide.request(question, **arguments)
-        return await search.explain_statement(self._database, self.models, request)
+        run, _ = await search.followed(self._database, self.models, decide.request(question, **arguments))
+        return run.composed.pasted() if run.composed else ""
+
+    async def explain(self, question: str, **arguments: Any) -> Explanation:
+        """An answer with its statement and how PostgreSQL ran it. Takes what `search` takes."""
+        from pgbraid._async.explain import explain
+
+        return await explain(self._database, self.models, decide.request(question, **arguments))
 
     async def observe(self, question: str, **arguments: Any) -> Observed:
         """What each branch of one collection gives, unfused, for `measure.replay`. Takes what `search` takes."""

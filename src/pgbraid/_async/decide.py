@@ -24,7 +24,7 @@ from pgbraid.errors import ConnectionLost, IngestError, ModelError, NoSuchProfil
 from pgbraid.filters import compile_filter
 from pgbraid.identity import check_tenant_text
 from pgbraid.models import Models, calling
-from pgbraid.plan import with_options
+from pgbraid.plan import Plan, with_options
 from pgbraid.question import clean_question
 from pgbraid.selectors import NONE, Ready, failed, judge, told
 from pgbraid.values import Decision, EmbedderRecord, Failure, Profile, Step, Vectors
@@ -59,6 +59,7 @@ class Run:
     failures: list[Failure] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     trips: int = 0
+    plan: Plan | None = None
     composed: Composed | None = None
     again: bool = False
     vectors: dict[int, Vectors] = field(default_factory=dict)

@@ -128,7 +128,7 @@ async def _retrieve(run: Run, plan: Plan, vectors: Mapping[int, NDArray[np.float
     with run.clock.stage("retrieve"):
         async with run.database.link() as link:
             while True:
-                run.composed = compose(plan, vectors, link.facts.vector_schema)
+                run.plan, run.composed = plan, compose(plan, vectors, link.facts.vector_schema)
                 rows = (await link.read([(run.composed.statement, run.composed.params)], plan.tenant, knobs(plan)))[0]
                 retrieved = read_rows(rows, plan)
                 if not _worth_widening(plan, retrieved):
@@ -279,8 +279,7 @@ def _result(
     )
 
 
-async def explain_statement(database: Database, models: Models, request: Request) -> str:
-    """The composed statement of a search with its values written in, as it can be pasted into psql."""
+async def followed(database: Database, models: Models, request: Request) -> tuple[Run, SearchResult]:
+    """A search with what it gathered on its way: its plan and its statement, where it came so far."""
     run = start(database, models, request)
-    await _answer(run)
-    return run.composed.pasted() if run.composed else ""
+    return run, await _answer(run)

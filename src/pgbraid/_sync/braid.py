@@ -32,6 +32,7 @@ from pgbraid.values import (
 if TYPE_CHECKING:
     from pgbraid._sync.maintain import Maintained
     from pgbraid.declared import Changes, Declared
+    from pgbraid.explained import Explanation
     from pgbraid.findings import Finding
     from pgbraid.tally import Rehearsal
 
@@ -220,8 +221,14 @@ class Braid:
 
     def statement(self, question: str, **arguments: Any) -> str:
         """The composed statement of a search with its values written in, ready for psql. Takes what `search` takes."""
-        request = decide.request(question, **arguments)
-        return search.explain_statement(self._database, self.models, request)
+        run, _ = search.followed(self._database, self.models, decide.request(question, **arguments))
+        return run.composed.pasted() if run.composed else ""
+
+    def explain(self, question: str, **arguments: Any) -> Explanation:
+        """An answer with its statement and how PostgreSQL ran it. Takes what `search` takes."""
+        from pgbraid._sync.explain import explain
+
+        return explain(self._database, self.models, decide.request(question, **arguments))
 
     def observe(self, question: str, **arguments: Any) -> Observed:
         """What each branch of one collection gives, unfused, for `measure.replay`. Takes what `search` takes."""

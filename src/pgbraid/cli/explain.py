@@ -1,4 +1,4 @@
-"""`--explain`: where an answer came from: the decision, the branches, the sum behind each score, the stages."""
+"""`--explain` and `explain`: where an answer came from, as text."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pgbraid.cli.output import console, tame
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from pgbraid.explained import Explanation
     from pgbraid.values import MatchedChunk, SearchResult
 
 CHUNKS = 3
@@ -37,6 +38,25 @@ def print_explanation(result: SearchResult) -> None:
             out.print(f"  {len(passage.chunks) - CHUNKS} more chunks matched (--json has all)", style="dim")
     out.print()
     out.print(_grid(("stage", "ms"), ((k, f"{ms:.3f}") for k, ms in result.trace.milliseconds.items())))
+
+
+def print_branches(explanation: Explanation) -> None:
+    """What PostgreSQL did for each branch, and the statement, for psql."""
+    if not explanation.statement:
+        return
+    out = console(wide=True)
+    columns = ("branch", "hits", "left out", "ms", "pages hit", "pages read", "served by")
+    rows = [
+        (b.name, b.rows, b.removed, f"{b.milliseconds:.2f}", b.buffers_hit, b.buffers_read,
+         ", ".join((*b.indexes, *(f"all of {table}" for table in b.scanned))))
+        for b in explanation.branches
+    ]  # fmt: skip
+    out.print()
+    out.print(_grid(columns, rows))
+    out.print(f"planned in {explanation.planning_ms:.1f} ms, run in {explanation.execution_ms:.1f} ms under EXPLAIN")
+    out.print()
+    out.rule("statement", align="left")
+    out.print(explanation.statement, soft_wrap=True)
 
 
 def _print_arithmetic(chunk: MatchedChunk) -> None:

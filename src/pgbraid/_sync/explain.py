@@ -1,0 +1,31 @@
+# Generated from src/pgbraid/_async/explain.py by scripts/async_to_sync.py. Change that file, not this one.
+
+"""A search once more, under EXPLAIN: how PostgreSQL ran its statement."""
+
+from __future__ import annotations
+
+import json
+
+from pgbraid._sync import search
+from pgbraid._sync.decide import Request
+from pgbraid._sync.link import Database
+from pgbraid.compose import explained
+from pgbraid.explained import Explanation, explanation
+from pgbraid.models import Models
+
+
+def explain(database: Database, models: Models, request: Request) -> Explanation:
+    """Answer a question, then run its statement again with the same settings under EXPLAIN (ANALYZE, BUFFERS).
+
+    Raises what a search raises.
+    """
+    run, result = search.followed(database, models, request)
+    if run.composed is None or run.plan is None:
+        return Explanation(result)
+    asked = explained(run.composed)
+    with database.link() as link:
+        rows = (link.read([(asked.statement, asked.params)], run.plan.tenant, search.knobs(run.plan)))[0]
+    plan = rows[0]["QUERY PLAN"]
+    found = (json.loads(plan) if isinstance(plan, str) else plan)[0]
+    names = {f"{branch.method}_{branch.number}": branch.name for branch in run.plan.branches}
+    return explanation(result, run.composed.pasted(), found, names)
