@@ -105,7 +105,7 @@ def _bars(contributions: list[float]) -> list[tuple[float, float]]:
 
     return [
         (float(a), float(b))
-        for a, b in re.findall(r"left:([\d.]+)%;width:([\d.]+)%", _sum(contributions, _ends(contributions)))
+        for a, b in re.findall(r"left:([\d.]+)%;width:([\d.]+)%", _sum(contributions, _ends(contributions), ["x"] * 9))
     ]
 
 

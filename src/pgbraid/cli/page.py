@@ -141,24 +141,23 @@ def _chunk(chunk: MatchedChunk, reach: Reach) -> str:
     ] + [("fused score", "", "", f"{chunk.fused_score:+.4f}")]  # fmt: skip
     where = f"chunk {chunk.ordinal}, characters {chunk.start}–{chunk.end} · {chunk.fused_score:.4f}"
     head = ("", "rank", "score", "adds")
-    bar = _sum([b.contribution for b in chunk.branches], reach)
+    bar = _sum([b.contribution for b in chunk.branches], reach, [row[0] for row in rows])
     return f"<details><summary>{where}{bar}</summary>{_table(head, rows)}</details>"
 
 
-def _sum(parts: Sequence[float], reach: Reach) -> str:
+def _sum(parts: Sequence[float], reach: Reach, names: Sequence[str]) -> str:
     """Contributions one after the other from a line that is zero: to the right what adds, to the left what takes."""
     below, above = reach
     whole = (above - below) or 1.0
     zero, right, left = -below / whole * 100, -below / whole * 100, -below / whole * 100
     bars = []
-    for shade, part in enumerate(parts):
+    for shade, (part, name) in enumerate(zip(parts, names, strict=False)):
         width = abs(part) / whole * 100
         start = right if part >= 0 else left - width
         right, left = (right + width, left) if part >= 0 else (right, left - width)
         kind = "less" if part < 0 else ""
-        bars.append(
-            f'<i class="{kind}" style="left:{start:.1f}%;width:{width:.1f}%;opacity:{1 - 0.3 * (shade % 3):.1f}"></i>'
-        )
+        place = f"left:{start:.1f}%;width:{width:.1f}%;opacity:{1 - 0.3 * (shade % 3):.1f}"
+        bars.append(f'<i class="{kind}" style="{place}" title="{_text(name)} {part:+.4f}"></i>')
     return f'<div class="sum">{"".join(bars)}<b style="left:{zero:.1f}%"></b></div>'
 
 
