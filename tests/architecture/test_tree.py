@@ -77,7 +77,7 @@ def test_the_wheel_holds_every_migration(wheel: set[str]) -> None:
 
 
 def test_the_wheel_holds_every_module_and_says_that_it_is_typed(wheel: set[str]) -> None:
-    assert _inside("src/pgbraid", "pgbraid", ".py", ".typed") <= wheel
+    assert _inside("src/pgbraid", "pgbraid", ".py", ".typed", ".css") <= wheel
 
 
 def test_the_wheel_holds_nothing_else(wheel: set[str]) -> None:
