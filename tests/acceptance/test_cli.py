@@ -39,7 +39,7 @@ def test_the_commands_are_those_of_the_manual() -> None:
         "embedder add", "embedder list", "embedder drop", "ingest", "document show", "document delete",
         "route ask", "route train", "route activate", "route back", "route versions",
         "search", "explain", "apply", "lexical refresh", "maintain", "doctor", "rerank bench", "demo",
-        "eval run", "eval diff", "tune",
+        "eval run", "eval diff", "tune", "recall",
     }  # fmt: skip
 
 

@@ -77,3 +77,29 @@ def test_what_cannot_be_measured_is_refused(loaded: Run, judged: Path, tmp_path:
     assert loaded("eval", "run", "notes", "--data", str(tmp_path / "nowhere")).code == 2
     (tmp_path / "broken.json").write_text("{", encoding="utf-8")
     assert loaded("eval", "diff", str(tmp_path / "broken.json"), str(tmp_path / "broken.json")).code != 0
+
+
+# ── recall ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_recall_is_measured_drawn_and_written(loaded: Run, tmp_path: Path) -> None:
+    page, asked = tmp_path / "recall.html", ("recall", "notes", "--candidates", "3", "--sample", "10")
+    asked = (*asked, "--ef-search", "10", "--ef-search", "40")
+    told = loaded(*asked, "--plot", str(page), "--json").json
+    (line,) = told["lines"]
+    assert [point["ef_search"] for point in line["points"]] == [10, 40] and told["sample"] == 10
+    assert told["enough"] == 10 and line["points"][0]["recall"] == 1.0 and not told["written"] and not told["used"]
+    assert "<svg" in page.read_text("utf-8") and "http" not in page.read_text("utf-8").replace(
+        "http-equiv", ""
+    ).replace("http://www.w3.org/2000/svg", "")
+    assert loaded("collection", "show", "notes", "--json").json["index"]["ef_search"] == 100
+    ended = loaded(*asked, "--write")
+    assert "ef_search 10 finds 99.0%" in ended.err and "exact" in ended.out
+    assert loaded("collection", "show", "notes", "--json").json["index"]["ef_search"] == 10
+
+
+def test_a_recall_that_cannot_be_drawn_or_asked_is_refused(loaded: Run, tmp_path: Path) -> None:
+    assert loaded("recall", "notes", "--plot", str(tmp_path / "a.png")).code == 2
+    assert loaded("recall", "notes", "--filter", "{").code == 7
+    assert loaded("recall", "notes", "--ef-search", "1001").code == 2
+    assert loaded("recall", "nowhere").code == 6

@@ -22,6 +22,7 @@ CAST_AT_ONCE = {("retrieve/dense_index", "vector"): "halfvec"}
 RUN = (
     ("session/savepoint", "session/iterative_scan", "session/ef_search", "session/rollback_to_savepoint"),
     ("session/savepoint", "session/no_jit", "session/no_seqscan", "session/release_savepoint"),
+    ("session/savepoint", "measure/no_sort", "session/release_savepoint"),
     ("session/begin_read", "session/commit"),
     (*STAGES, "write/copy_documents", "write/copy_chunks", "write/drop_stages"),
     ("write/analyze",),

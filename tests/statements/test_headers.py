@@ -34,6 +34,7 @@ ROOMS = {
     "_async/learn": {"learn"},
     "_async/maintain": {"upkeep"},
     "_async/train": {"train"},
+    "_async/recall": {"measure"},
     "_async/search": {"session"},
     "_async/upkeep": {"lexical", "write"},
     "_async/write": {"write"},

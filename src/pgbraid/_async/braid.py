@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from pgbraid._async import catalog, decide, ingest, observe, search, train, upkeep, write
+from pgbraid._async import catalog, decide, ingest, observe, recall, search, train, upkeep, write
 from pgbraid._async.link import Database
 from pgbraid.borrow import async_connection_of
 from pgbraid.compute import in_executor
+from pgbraid.measure.recall import Recalled, Sweep
 from pgbraid.measure.values import Labelled, Observed
 from pgbraid.models import Models
 from pgbraid.settings import Settings
@@ -48,10 +49,7 @@ class AsyncBraid:
         self._database = database or Database(settings)
 
     def using(self, connection: Any) -> Self:
-        """This braid over a psycopg or SQLAlchemy connection or session (or Django's);
-
-        pgbraid never closes or commits it.
-        """
+        """This braid over a connection or session of psycopg, SQLAlchemy or Django; it is never closed or committed."""
         return type(self)(self.settings, self.models, self._database.lend(connection, async_connection_of))
 
     async def search(
@@ -231,6 +229,10 @@ class AsyncBraid:
     async def observe(self, question: str, **arguments: Any) -> Observed:
         """What each branch of one collection gives, unfused, for `measure.replay`. Takes what `search` takes."""
         return await observe.observe(self._database, self.models, decide.request(question, **arguments))
+
+    async def recall(self, collection: str, sweep: Sweep = Sweep()) -> Recalled:
+        """Measure what the collection's vector index finds of the exact answers, and how fast, at each `ef_search`."""
+        return await recall.recall(self._database, collection, sweep)
 
     async def close(self) -> None:
         """Close this process's connections; a borrowed one stays open."""

@@ -17,6 +17,7 @@ from pgbraid.cli import (
     lexical,
     maintain,
     measure,
+    recall,
     rerank,
     route,
     schema,
@@ -52,7 +53,7 @@ def every(
     GLOBAL_DSN.set(dsn)
 
 
-for part in (search, route, ingest, maintain, doctor, declare, measure, demo, server):
+for part in (search, route, ingest, maintain, doctor, declare, measure, recall, demo, server):
     part.register(app)
 for name, group in (
     ("collection", collection.group),
