@@ -59,9 +59,15 @@ def questions(data: Path, count: int, candidates: int) -> list[tuple[str, list[s
     return made_up
 
 
+def tokens_of(model: Any, asked: list[tuple[str, list[str]]]) -> int:
+    """How many tokens are read; a pair that is too long is cut by all sides alike."""
+    pairs = [pair for question, texts in asked for pair in model.pairs(question, texts, "truncate")]
+    return sum(len(row) for pair in pairs for row in pair.rows)
+
+
 def floor(model: Any, asked: list[tuple[str, list[str]]]) -> Callable[[], None]:
     """Forward passes over as many tokens as the pairs have, in rows of equal length: nothing padded or tokenised."""
-    tokens = sum(pair.tokens for question, texts in asked for pair in model.pairs(question, texts, "reject"))
+    tokens = tokens_of(model, asked)
     pairs = sum(len(texts) for _, texts in asked)
     mean = tokens // pairs
     rows = torch.randint(1000, 20_000, (max(1, 2048 // mean), mean))
@@ -111,7 +117,7 @@ def compare(work: list[tuple[str, list[str]]], theirs: Any, exact: Any, best: An
 
     def ours(model: Any, cache: ScoreCache | None = None) -> list[float]:
         kept = ScoreCache(0) if cache is None else cache
-        found = [rerank.score(model, q, [[t] for t in texts], Wanted(), kept) for q, texts in work]
+        found = [rerank.score(model, q, [[t] for t in texts], Wanted("truncate"), kept) for q, texts in work]
         return [float(one) for scored in found for one in scored.scores if one is not None]
 
     known = ScoreCache(100_000)
@@ -131,7 +137,7 @@ def compare(work: list[tuple[str, list[str]]], theirs: Any, exact: Any, best: An
         for name, side in sides.items():
             spent[name].append(timed(side))
     middle = {name: statistics.median(times) for name, times in spent.items()}
-    tokens = sum(pair.tokens for q, texts in work for pair in exact.pairs(q, texts, "reject"))
+    tokens = tokens_of(exact, work)
     print(f"\n{len(work)} questions of {len(work[0][1])} texts, {tokens} tokens, fp32 differs by at most {worst:.1e}")
     for name, seconds in middle.items():
         print(f"  {name:22s} {seconds * 1000:9.1f} ms   {middle['CrossEncoder.predict'] / seconds:7.2f} x predict")
