@@ -238,6 +238,19 @@ def test_maxsim_by_its_spec_prefers_the_text_with_the_same_words(tiny):
     assert reranker.identity.startswith("maxsim:transformers:")
 
 
+def test_maxsim_reads_a_long_text_in_windows_of_what_its_embedder_reads(tiny, caplog):
+    folder = tiny()
+    reranker = rerank.maxsim(embed.load(_record(folder, max_tokens=8)))
+    text = "law . " * 20 + "the cats sat"
+    scores = {}
+    for overflow in ("reject", "truncate", "window"):
+        found = rerank.score(reranker, "the cats sat", [[text]], rerank.Wanted(overflow), rerank.ScoreCache(9))
+        scores[overflow] = found.scores[0]
+        assert (found.over or found.refused).keys() == {text}
+    assert scores["reject"] is None and scores["window"] >= scores["truncate"]
+    assert found.over[text] == 44 and "cut" not in caplog.text  # the embedder was never given more than it reads
+
+
 def test_no_texts_give_no_rows(tiny):
     assert embed.load(_record(tiny())).embed_documents([]).shape == (0, 16)
 

@@ -33,7 +33,7 @@ def test_scores_come_in_the_order_of_the_texts():
 def test_the_other_shape_is_asked_in_its_own_words():
     with serving(tei) as server:
         assert _at(server, "shape=tei").score("q", ["four", "a"]) == [2.0, 0.5]
-    assert server.bodies == [{"query": "q", "texts": ["four", "a"], "raw_scores": True, "truncate": True}]
+    assert server.bodies == [{"query": "q", "texts": ["four", "a"], "raw_scores": True, "truncate": False}]
 
 
 def test_no_texts_ask_nobody():
@@ -124,3 +124,36 @@ def test_options_are_honoured_or_refused():
             rerank.load(f"endpoint:http://localhost/rerank#{option}")
     with pytest.raises(UnknownOption, match="Did you mean 'model'"):
         rerank.load("endpoint:http://localhost/rerank#modell=x")
+
+
+def _too_long(body: dict) -> Answer:
+    """A server that reads five characters of a text."""
+    return (413, "input too long") if any(len(text) > 5 for text in body["documents"]) else cohere(body)
+
+
+def test_a_text_that_the_server_does_not_take_fails_alone():
+    texts = [["four"], ["far too long"], ["a"], ["three"], ["also too long"]]
+    with serving(_too_long) as server:
+        found = rerank.score(_at(server), "q", texts, rerank.Wanted(), rerank.ScoreCache(9))
+    assert found.scores == (4.0, None, 1.0, 5.0, None)
+    assert found.refused.keys() == {"far too long", "also too long"}
+    assert all("status 413" in reason and "input too long" in reason for reason in found.refused.values())
+
+
+@pytest.mark.parametrize(("overflow", "score"), [("truncate", 5.0), ("window", 5.0)])
+def test_with_a_limit_in_characters_the_text_is_cut_before_it_is_sent(overflow, score):
+    with serving(_too_long) as server:
+        wanted = rerank.Wanted(overflow)
+        found = rerank.score(_at(server, "max_chars=5"), "q", [["far too long"]], wanted, rerank.ScoreCache(9))
+    sent = [text for body in server.bodies for text in body["documents"]]
+    assert found.scores == (score,) and found.over == {"far too long": 12} and found.unit == "characters"
+    assert sent == (["far t"] if overflow == "truncate" else ["far t", "too l", "long"])
+
+
+def test_a_text_above_the_limit_is_not_sent_at_all_when_it_may_not_be_cut():
+    with serving(_too_long) as server:
+        found = rerank.score(
+            _at(server, "max_chars=5"), "q", [["far too long"], ["a"]], rerank.Wanted(), rerank.ScoreCache(9)
+        )
+    assert found.refused == {"far too long": "a text has 12 characters, the reranker reads 5"}
+    assert [body["documents"] for body in server.bodies] == [["a"]]

@@ -18,6 +18,13 @@ class Letters:
     def __init__(self):
         self.asked = []
 
+    @property
+    def tokenizer(self):
+        return self
+
+    def offsets(self, text):
+        return [(at, at + 1) for at in range(len(text))]
+
     def token_vectors(self, texts):
         self.asked.append(list(texts))
         half = 2**-0.5
@@ -45,6 +52,16 @@ def test_maxsim_gives_the_lowest_score_where_there_is_no_token():
 def test_maxsim_leaves_half_to_the_fused_score_and_names_its_embedder():
     reranker = rerank.maxsim(Letters())
     assert reranker.blend == 0.5 and reranker.identity == "maxsim:letters:1"
+
+
+def test_maxsim_reads_what_its_embedder_reads_of_a_text_and_tells_what_it_cut():
+    letters = Letters()
+    letters.max_tokens = 4
+    for overflow, score in (("reject", None), ("truncate", 0.0), ("window", 1.0)):
+        found = rerank.score(rerank.maxsim(letters), "b", [["aaaaaab"]], rerank.Wanted(overflow), rerank.ScoreCache(9))
+        assert found.scores == (score,)
+        assert found.over == ({} if score is None else {"aaaaaab": 7}) and found.unit == "tokens"
+    assert found.refused == {} and letters.asked[-1] == ["b", "aaaa", "aaab"]
 
 
 def test_maxsim_of_an_embedder_without_token_vectors_is_refused():

@@ -221,7 +221,7 @@ def _tell(run: Run, plan: Plan, scored: Scored) -> None:
         run.counts["rerank texts over budget"] = len(scored.over)
         run.notes.append(
             f"{len(scored.over)} texts were too long for the reranker and were {how}, "
-            f"the longest of {max(scored.over.values())} tokens with the question"
+            f"the longest of {max(scored.over.values())} {scored.unit}"
         )
     if scored.refused:
         reason = next(iter(scored.refused.values()))

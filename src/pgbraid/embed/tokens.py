@@ -74,6 +74,10 @@ class ModelTokens:
                 end = last
         return found
 
+    def offsets(self, text: str) -> Sequence[tuple[int, int]]:
+        """Where each token that the model reads stands in a text, in characters: as many as `count` says."""
+        return list(self._encoded([text])[0].offsets)
+
     def count(self, text: str) -> int:
         """How many tokens the model reads for a text, without the special ones."""
         return len(self._encoded([text])[0].ids)

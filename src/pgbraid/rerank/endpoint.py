@@ -18,12 +18,14 @@ from urllib.parse import urlsplit
 
 from pgbraid.errors import ModelError, SettingsError
 from pgbraid.rerank.ordering import check_scores
+from pgbraid.rerank.reading import Limit, TextRefused
 from pgbraid.rerank.spec import Spec
 
-OPTIONS = ("shape", "model", "api_key_env", "timeout_ms", "retries")
+OPTIONS = ("shape", "model", "api_key_env", "timeout_ms", "retries", "max_chars")
 SHAPES = ("cohere", "tei")
 MOST_BYTES = 4 * 1024 * 1024  # of an answer
 _BACKOFF = 0.25  # seconds, doubled at every try
+_REFUSED = (413, 422)  # too large, cannot be read: what servers answer to a text that is too long
 _SHOWN = 300  # characters of an answer in an error
 
 
@@ -36,6 +38,7 @@ def load(spec: Spec) -> Endpoint:
     retries = spec.options.get("retries", "2")
     if not retries.isascii() or not retries.isdigit():
         raise SettingsError(f"{spec.text!r}: retries is a whole number, not {retries!r}")
+    most = spec.whole("max_chars")
     return Endpoint(
         url=spec.model,
         shape=spec.one_of("shape", SHAPES, "cohere"),
@@ -43,6 +46,7 @@ def load(spec: Spec) -> Endpoint:
         api_key_env=spec.options.get("api_key_env"),
         timeout=(spec.whole("timeout_ms") or 10_000) / 1000,
         retries=int(retries),
+        limit=None if most is None else Limit(most),
     )
 
 
@@ -56,6 +60,7 @@ class Endpoint:
     api_key_env: str | None
     timeout: float
     retries: int
+    limit: Limit | None = None
     blend: float = 1.0
 
     @property
@@ -64,14 +69,18 @@ class Endpoint:
         return f"endpoint:{self.url}#{self.shape},{self.model}"
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """One score a text, in their order. Raises ModelError when the server fails or its answer is unusable."""
+        """One score a text, in their order.
+
+        Raises TextRefused when the server does not take the texts as they are, and ModelError when it fails or its
+        answer is unusable.
+        """
         if not texts:
             return []
         return self._read(self._answer(self._body(question, texts)), len(texts))
 
     def _body(self, question: str, texts: Sequence[str]) -> dict[str, Any]:
         if self.shape == "tei":
-            return {"query": question, "texts": list(texts), "raw_scores": True, "truncate": True}
+            return {"query": question, "texts": list(texts), "raw_scores": True, "truncate": False}
         named = {"model": self.model} if self.model else {}
         return {**named, "query": question, "documents": list(texts), "top_n": len(texts)}
 
@@ -90,6 +99,8 @@ class Endpoint:
                     if status == 200:
                         return content
                     problem = f"status {status}, {_shown(content)}"
+                    if status in _REFUSED:
+                        raise TextRefused(f"The rerank server at {self.url} does not take a text: {problem}")
                     if status != 429 and status < 500:
                         break
                 if attempt < self.retries:

@@ -14,8 +14,10 @@ from typing import Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pgbraid.embed.tokens import ModelTokens
 from pgbraid.errors import ModelError
 from pgbraid.rerank.ordering import check_scores
+from pgbraid.rerank.reading import Limit
 from pgbraid.values import Embedder, Reranker
 
 BLEND = 0.5
@@ -28,6 +30,12 @@ class TokenEmbedder(Protocol):
     @property
     def fingerprint(self) -> str: ...
 
+    @property
+    def max_tokens(self) -> int: ...
+
+    @property
+    def tokenizer(self) -> ModelTokens: ...
+
     def token_vectors(self, texts: Sequence[str]) -> list[NDArray[np.float32]]: ...
 
 
@@ -38,6 +46,11 @@ class MaxSim:
     embedder: TokenEmbedder
     identity: str
     blend: float = BLEND
+
+    @property
+    def limit(self) -> Limit:
+        """As many tokens of a text as the embedder reads of a document."""
+        return Limit(self.embedder.max_tokens, "tokens", self.embedder.tokenizer.offsets)
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """One score a text, in their order; equal texts are read once. Raises ModelError."""

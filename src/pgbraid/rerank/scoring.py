@@ -16,6 +16,7 @@ from typing import Any
 from pgbraid.errors import SearchError
 from pgbraid.rerank.cache import Known, ScoreCache, key_of
 from pgbraid.rerank.ordering import as_scores
+from pgbraid.rerank.reading import Limit, TextRefused, cut
 from pgbraid.values import Overflow, Reranker
 
 GROUP = 8  # texts that are prepared at once when time is short: the best first
@@ -37,7 +38,7 @@ class Scored:
     """A score a candidate, None for those that have none, and what there is to say about it.
 
     `texts` has the score of each text; `refused` says why a text has none; `late` counts texts that time did not allow.
-    `over` has the tokens of each pair that was too long and was cut or read in windows.
+    `over` has the size of each text that was too long and was cut or read in windows, in what `unit` names.
     """
 
     scores: tuple[float | None, ...]
@@ -47,6 +48,7 @@ class Scored:
     cached: int
     late: int
     over: dict[str, int] = field(default_factory=dict)
+    unit: str = "tokens with the question"
 
 
 class _Time:
@@ -105,6 +107,7 @@ def score(
         cached=len(distinct) - len(missing),
         late=len(missing) - len(fresh) - len(refused),
         over={text: known.over for text, known in found.items() if known.over},
+        unit=limit.unit if (limit := _limit(reranker)) else "tokens with the question",
     )
 
 
@@ -150,11 +153,43 @@ def _rows_read(
 def _texts_read(
     reranker: Reranker, question: str, texts: Sequence[str], wanted: Wanted, clock: _Time, refused: dict[str, str]
 ) -> dict[str, Known]:
-    """Scores from any reranker, which reads texts as it likes."""
+    """Scores from a reranker that is handed texts: whole, or in pieces where its limit says so."""
+    limit = _limit(reranker)
+    cuts = {text: cut(text, limit, wanted.overflow) for text in texts}
+    pieces = list(dict.fromkeys(piece for one in cuts.values() for piece in one.pieces))
     start = time.monotonic()
-    scores = as_scores(reranker.score(question, texts), len(texts), f"The reranker {reranker.identity!r}")
-    clock.took(len(texts), time.monotonic() - start)
-    return _finite({text: Known((one,)) for text, one in zip(texts, scores, strict=True)}, refused)
+    found = _taken(reranker, question, pieces)
+    clock.took(len(pieces), time.monotonic() - start)
+    read: dict[str, Known] = {}
+    for text, one in cuts.items():
+        scores = [found[piece] for piece in one.pieces]
+        reasons = [score for score in scores if isinstance(score, str)]
+        if limit and not scores:
+            reasons = [f"a text has {one.size} {limit.unit}, the reranker reads {limit.longest}"]
+        if reasons:
+            refused[text] = reasons[0]
+        else:
+            over = one.size if limit and one.size > limit.longest else 0
+            read[text] = Known(tuple(score for score in scores if not isinstance(score, str)), over)
+    return _finite(read, refused)
+
+
+def _taken(reranker: Reranker, question: str, pieces: Sequence[str]) -> dict[str, float | str]:
+    """The score of each piece, or why the reranker refuses it alone: which one it is, is found by halves."""
+    if not pieces:
+        return {}
+    try:
+        given = reranker.score(question, pieces)
+    except TextRefused as error:
+        if len(pieces) == 1:
+            return {pieces[0]: str(error)}
+        half = len(pieces) // 2
+        return _taken(reranker, question, pieces[:half]) | _taken(reranker, question, pieces[half:])
+    return dict(zip(pieces, as_scores(given, len(pieces), f"The reranker {reranker.identity!r}"), strict=True))
+
+
+def _limit(reranker: Reranker) -> Limit | None:
+    return getattr(reranker, "limit", None)
 
 
 def _finite(read: dict[str, Known], refused: dict[str, str]) -> dict[str, Known]:
