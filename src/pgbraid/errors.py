@@ -25,6 +25,7 @@ frameworks) translate. psycopg's errors become ours in one place, `pgbraid.db.fa
     │  ├─ BadDocument
     │  └─ EmbeddingFailed
     ├─ ModelError               a model's files are not what they should be, or it gave unusable numbers
+    │  └─ TextRefused
     ├─ SearchError              a question that cannot be answered as asked
     │  ├─ BadQuestion
     │  └─ NothingToSearch       the route's policy says that choosing no collection is an error
@@ -183,6 +184,10 @@ class ModelError(PgbraidError):
     """A model's files are not what they should be, or it gave unusable numbers."""
 
     exit_code = 9
+
+
+class TextRefused(ModelError):
+    """A model's server does not take the texts it was given: asked without one of them, it may take the rest."""
 
 
 class SearchError(PgbraidError):

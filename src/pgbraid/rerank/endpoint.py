@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from pgbraid.errors import ModelError, SettingsError
+from pgbraid.errors import ModelError, SettingsError, TextRefused
 from pgbraid.rerank.ordering import check_scores
-from pgbraid.rerank.reading import Limit, TextRefused
+from pgbraid.rerank.reading import Limit
 from pgbraid.rerank.spec import Spec
 
 OPTIONS = ("shape", "model", "api_key_env", "timeout_ms", "retries", "max_chars")

@@ -9,14 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pgbraid.errors import ModelError
 from pgbraid.values import Overflow
 
 Span = tuple[int, int]
-
-
-class TextRefused(ModelError):
-    """A reader does not take what it was given, for a reason in the texts: asked without one, it may take the rest."""
 
 
 def characters(text: str) -> Sequence[Span]:

@@ -13,10 +13,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pgbraid.errors import SearchError
+from pgbraid.errors import SearchError, TextRefused
 from pgbraid.rerank.cache import Known, ScoreCache, key_of
 from pgbraid.rerank.ordering import as_scores
-from pgbraid.rerank.reading import Limit, TextRefused, cut
+from pgbraid.rerank.reading import Limit, cut
 from pgbraid.values import Overflow, Reranker
 
 GROUP = 8  # texts that are prepared at once when time is short: the best first
