@@ -4,9 +4,9 @@
 
 Writes FOLDER/cross-encoder and FOLDER/exits. Both begin as a packaged embedder and learn from SciFact's training
 questions and the websites of PolicyQA whose questions are of the split `test`: what is judged elsewhere (SciFact's
-test questions, the websites of the split `dev`) is not seen. A step is one question with a document that answers it
-and hard negatives: what BM25 finds for it that does not answer. The loss is the cross entropy of the right one among
-them; of the exits, the mean over all.
+test questions, the websites of the split `dev`) is not seen. A step is some questions, each with a document that
+answers it and hard negatives: what BM25 finds for it that does not answer. The loss is the cross entropy of the right
+one among them; of the exits, the mean over all.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ from transformers import AutoModel, AutoModelForSequenceClassification, AutoToke
 from pgbraid.embed.files import locate
 
 LAYERS, WIDTHS = (2, 4, 6), (96, 384)
-NEGATIVES, FOUND = 7, 40  # of a step; of what BM25 finds, where they are taken from
-LONGEST = 256  # tokens of a pair while learning
+NEGATIVES, FOUND = 3, 40  # of a step; of what BM25 finds, where they are taken from
+LONGEST = 160  # tokens of a pair while learning
+QUESTIONS = 8  # of a step
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,23 +132,28 @@ def train(
         for group in optimizer.param_groups:
             group["lr"] = 1e-4 * min(part / 0.05, 1 - part) + 1e-7
         optimizer.zero_grad()
-        for _ in range(4):
-            lesson = chance.choice(work)
-            wrong = chance.sample(lesson.wrong, min(NEGATIVES, len(lesson.wrong)))
-            texts = [chance.choice(lesson.right), *wrong]
-            inputs = tokenizer([lesson.question] * len(texts), texts, padding=True, return_tensors="pt",
-                               truncation="only_second", max_length=LONGEST)  # fmt: skip
-            with torch.autocast("cpu", torch.bfloat16):
-                found = logits(**inputs).float()
-            loss = nn.functional.cross_entropy(found, torch.zeros(len(found), dtype=torch.long)) / 4
-            loss.backward()
-            losses.append(loss.item() * 4)
+        inputs = tokenizer(*_pairs(chance, work), padding=True, return_tensors="pt",
+                           truncation="only_second", max_length=LONGEST)  # fmt: skip
+        with torch.autocast("cpu", torch.bfloat16):
+            found = logits(**inputs).float().view(-1, 1 + NEGATIVES)
+        loss = nn.functional.cross_entropy(found, torch.zeros(len(found), dtype=torch.long))
+        loss.backward()
+        losses.append(loss.item())
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         if time.monotonic() - began > told:
             told += 60
-            print(f"  {len(losses):5d} questions, loss {sum(losses[-100:]) / len(losses[-100:]):.3f}", flush=True)
+            print(f"  {len(losses):5d} steps, loss {sum(losses[-50:]) / len(losses[-50:]):.3f}", flush=True)
     model.eval()
+
+
+def _pairs(chance: random.Random, work: Sequence[Lesson]) -> tuple[list[str], list[str]]:
+    """Questions and texts side by side: of each question the right text first, then wrong ones."""
+    asked, texts = [], []
+    for lesson in chance.sample(work, QUESTIONS):
+        asked += [lesson.question] * (1 + NEGATIVES)
+        texts += [chance.choice(lesson.right), *chance.choices(lesson.wrong, k=NEGATIVES)]
+    return asked, texts
 
 
 def main() -> None:
