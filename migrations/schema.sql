@@ -296,6 +296,21 @@ CREATE TABLE pgbraid.profile (
 
 COMMENT ON TABLE pgbraid.profile IS 'How to retrieve: top_k, thresholds, fusion, rerank.';
 
+CREATE TABLE pgbraid.rerank_score (
+    key bytea NOT NULL,
+    scores double precision[] NOT NULL,
+    size integer DEFAULT 0 NOT NULL,
+    kept_at timestamp with time zone DEFAULT now() NOT NULL
+);
+
+COMMENT ON TABLE pgbraid.rerank_score IS 'Rerank scores of pairs of question and text, where the setting rerank_cache_table asks for it. May be emptied.';
+
+COMMENT ON COLUMN pgbraid.rerank_score.key IS 'A digest of the reranker''s identity, how long texts are treated, the question and the text; neither can be read from it.';
+
+COMMENT ON COLUMN pgbraid.rerank_score.scores IS 'A score for each window of the text.';
+
+COMMENT ON COLUMN pgbraid.rerank_score.size IS 'How long the text was, where it was too long; else 0.';
+
 CREATE TABLE pgbraid.route (
     id bigint NOT NULL,
     name text NOT NULL,
@@ -437,6 +452,9 @@ ALTER TABLE ONLY pgbraid.lexeme
 ALTER TABLE ONLY pgbraid.profile
     ADD CONSTRAINT profile_pkey PRIMARY KEY (name);
 
+ALTER TABLE ONLY pgbraid.rerank_score
+    ADD CONSTRAINT rerank_score_pkey PRIMARY KEY (key);
+
 ALTER TABLE ONLY pgbraid.route_alias
     ADD CONSTRAINT route_alias_pkey PRIMARY KEY (alias);
 
@@ -479,6 +497,8 @@ CREATE INDEX classifier_weight_route_btree ON pgbraid.classifier_weight USING bt
 CREATE INDEX lexeme_change_lexeme_btree ON pgbraid.lexeme_change USING btree (collection_id, lexeme_id) INCLUDE (chunks);
 
 CREATE INDEX lexeme_word_btree ON pgbraid.lexeme USING btree (collection_id, word) INCLUDE (id, chunks);
+
+CREATE INDEX rerank_score_kept_at_btree ON pgbraid.rerank_score USING btree (kept_at);
 
 CREATE INDEX route_alias_collection_btree ON pgbraid.route_alias USING btree (collection_id);
 

@@ -20,6 +20,7 @@ PROCESS = {
     "prepare_threshold": "psycopg's, for the connections of the pool.",
     "threads": "Of torch, in the whole process, once a model that needs it was loaded.",
     "rerank_cache": "Pairs of question and text whose rerank scores are kept in memory; 0 keeps none.",
+    "rerank_cache_table": "Whether rerank scores are kept in the table `rerank_score` too, for other processes.",
     "connect_timeout": "Seconds to wait for a connection.",
 }
 EMBEDDER = {

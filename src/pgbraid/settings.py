@@ -32,7 +32,8 @@ class Settings(BaseModel):
     statement is seen before it is prepared; None never prepares, which is right behind a pooler in transaction mode.
     `threads` is how many torch takes, in the whole process, once a transformer or a cross-encoder was loaded; None
     leaves torch as it is. Other models are not touched by it. `rerank_cache` is of how many pairs of question and text
-    the rerank scores are kept in memory; 0 keeps none. `connect_timeout` is in seconds.
+    the rerank scores are kept in memory; 0 keeps none. `rerank_cache_table` keeps them in the database as well, for
+    other processes. `connect_timeout` is in seconds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -44,6 +45,7 @@ class Settings(BaseModel):
     prepare_threshold: int | None = Field(default=None, ge=0)
     threads: int | None = Field(default=None, ge=1)
     rerank_cache: int = Field(default=100_000, ge=0)
+    rerank_cache_table: bool = False
     connect_timeout: int = Field(default=10, ge=1)
 
     @classmethod
@@ -80,6 +82,8 @@ class Settings(BaseModel):
     def _pool_fits(self) -> Self:
         if self.pool_min > self.pool_max:
             raise ValueError(f"pool_min is {self.pool_min}, more than pool_max, which is {self.pool_max}")
+        if self.rerank_cache_table and not self.rerank_cache:
+            raise ValueError("rerank_cache_table fills the scores kept in memory: set rerank_cache above 0")
         return self
 
     def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:

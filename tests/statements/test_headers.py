@@ -33,6 +33,7 @@ ROOMS = {
     "_async/indexes": {"catalog", "session", "upkeep", "write"},
     "_async/learn": {"learn"},
     "_async/maintain": {"upkeep"},
+    "_async/rerank": {"rerank"},
     "_async/train": {"train"},
     "_async/recall": {"measure"},
     "_async/search": {"session"},

@@ -18,18 +18,20 @@ VACUUM = statement("upkeep/vacuum")
 ANALYZE = statement("upkeep/analyze")
 INDEX_PAGES = statement("upkeep/index_pages")
 EXPIRE_CHECKPOINTS = statement("upkeep/expire_checkpoints")
+EXPIRE_SCORES = statement("upkeep/expire_scores")
 
 DEAD, CHANGED = 0.1, 0.1
 BLOATED, WORTH_IT = 2.0, 256  # times the pages that its rows need; pages below which nobody minds
 DAYS = 30
+SCORES = 1_000_000  # pairs whose rerank scores stay in the table
 PAGE = 8100  # bytes of a page that rows can use
 
 
 @dataclass(frozen=True, slots=True)
 class Maintained:
     """What was done: by collection what became of its index (`built`, `rebuilt`), whose words were weighed again, which
-    tables were vacuumed or analysed, and how many old checkpoints are gone. `busy` are collections whose words
-    somebody else was counting.
+    tables were vacuumed or analysed, and how many old checkpoints and rerank scores are gone. `busy` are collections
+    whose words somebody else was counting.
     """
 
     indexes: dict[str, str]
@@ -38,6 +40,7 @@ class Maintained:
     vacuumed: tuple[str, ...]
     analysed: tuple[str, ...]
     checkpoints: int
+    scores: int
 
 
 async def maintain(database: Database, name: str | None = None) -> Maintained:
@@ -56,6 +59,7 @@ async def maintain(database: Database, name: str | None = None) -> Maintained:
         vacuumed, analysed = await _tables(link, chosen, every)
         async with link.writing():
             expired = await link.rows(EXPIRE_CHECKPOINTS, days=DAYS)
+            forgotten = await link.rows(EXPIRE_SCORES, days=DAYS, most=SCORES)
     return Maintained(
         indexes={name: what for name, what in found.items() if what},
         reweighed=tuple(name for name, done in words.items() if done.reweighed),
@@ -63,6 +67,7 @@ async def maintain(database: Database, name: str | None = None) -> Maintained:
         vacuumed=tuple(vacuumed),
         analysed=tuple(analysed),
         checkpoints=len(expired),
+        scores=forgotten[0]["removed"],
     )
 
 

@@ -7,10 +7,8 @@ asked for.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from threading import Event
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,27 +16,21 @@ from numpy.typing import NDArray
 from pgbraid._async.catalog import Lookup
 from pgbraid._async.decide import Request, Run, look_and_decide, profile_of, question_vector, start
 from pgbraid._async.link import Database
+from pgbraid._async.rerank import reranked
 from pgbraid.compose import compose, compose_lift
-from pgbraid.compute import in_executor
 from pgbraid.db.statements import Statement, statement
 from pgbraid.errors import (
-    CatalogError,
     IngestError,
-    MissingExtra,
     ModelError,
-    PgbraidError,
-    SettingsError,
     StatementFailed,
 )
 from pgbraid.lexical import weigh
-from pgbraid.models import Models, calling
-from pgbraid.passages import Found, Retrieved, read_rows, with_rerank
+from pgbraid.models import Models
+from pgbraid.passages import Found, Retrieved, read_rows
 from pgbraid.plan import Plan, make_plan
-from pgbraid.rerank import Scored, Wanted, order, score
 from pgbraid.values import (
     Collection,
     Decision,
-    EmbedderRecord,
     Failure,
     SearchResult,
     Trace,
@@ -81,7 +73,7 @@ async def _answer(run: Run) -> SearchResult:
     retrieved, plan = await _retrieve(run, plan, vectors)
     found = list(retrieved.found)
     if plan.profile.rerank and found:
-        found = await _rerank(run, plan, found, {c.embedder.name: c.embedder for c in look.collections})
+        found = await reranked(run, plan, found, {c.embedder.name: c.embedder for c in look.collections})
     if not plan.with_text and found:
         found = await _lift(run, plan, found[: plan.profile.top_k])
     return _result(run, decision, found[: plan.profile.top_k], (plan, retrieved))
@@ -169,64 +161,6 @@ def _count(run: Run, plan: Plan, retrieved: Retrieved) -> None:
     if retrieved.gone:
         run.counts["documents gone"] = retrieved.gone
         run.notes.append(f"{retrieved.gone} documents were removed while the question was answered")
-
-
-async def _rerank(run: Run, plan: Plan, found: list[Found], embedders: Mapping[str, EmbedderRecord]) -> list[Found]:
-    """The best by the reranker's scores. When it fails the fused order stays, and the result says so."""
-    best = found[: plan.profile.rerank_top_k]
-    budget, stop = plan.profile.rerank_budget_ms, Event()
-    deadline = None if budget is None else time.monotonic() + budget / 1000  # waiting for the model's thread counts
-    try:
-        with run.clock.stage("rerank"):
-            ranked = await in_executor(_reranked, run, plan, best, embedders, (deadline, stop), stop=stop)
-    except (CatalogError, MissingExtra, SettingsError):  # asked for what is not there: not a failure on the way
-        raise
-    except PgbraidError as error:
-        if plan.profile.rerank_on_failure == "fail":
-            raise
-        run.failures.append(Failure(f"reranker {plan.profile.rerank}", str(error)))
-        return found
-    return ranked + found[len(best) :]
-
-
-def _reranked(
-    run: Run,
-    plan: Plan,
-    best: Sequence[Found],
-    embedders: Mapping[str, EmbedderRecord],
-    until: tuple[float | None, Event],
-) -> list[Found]:
-    profile, name = plan.profile, plan.profile.rerank or ""
-    reranker = run.models.reranker(name, embedders)
-    wanted = Wanted(profile.rerank_overflow, profile.rerank_top_m, profile.rerank_strict, *until)
-    with calling(f"reranker {name!r}"):
-        scored = score(reranker, run.request.question, [f.texts for f in best], wanted, run.models.scores)
-    _tell(run, plan, scored)
-    blend = reranker.blend if profile.rerank_blend is None else profile.rerank_blend
-    ranked = order([f.passage.fused_score for f in best], scored.scores, blend)
-    logit = getattr(reranker, "gives_logits", False)
-    return [with_rerank(best[i], scored.scores[i], scored.texts, plan, logit) for i in ranked]
-
-
-def _tell(run: Run, plan: Plan, scored: Scored) -> None:
-    """What was scored, and what could not be."""
-    run.counts["reranked"] = sum(one is not None for one in scored.scores)
-    run.counts["rerank texts computed"] = scored.computed
-    run.counts["rerank texts known"] = scored.cached
-    part = f"reranker {plan.profile.rerank}"
-    if scored.over:
-        how = "read in windows" if plan.profile.rerank_overflow == "window" else "cut"
-        run.counts["rerank texts over budget"] = len(scored.over)
-        run.notes.append(
-            f"{len(scored.over)} texts were too long for the reranker and were {how}, "
-            f"the longest of {max(scored.over.values())} {scored.unit}"
-        )
-    if scored.refused:
-        reason = next(iter(scored.refused.values()))
-        run.failures.append(Failure(part, f"{len(scored.refused)} texts have no score: {reason}"))
-    if scored.late:
-        budget = plan.profile.rerank_budget_ms
-        run.failures.append(Failure(part, f"{scored.late} texts were not reached in {budget} ms and keep their order"))
 
 
 async def _lift(run: Run, plan: Plan, found: list[Found]) -> list[Found]:

@@ -31,4 +31,7 @@ def maintain(
         return print_json(done)
     told = {"indexes": ", ".join(f"{name} {what}" for name, what in done.indexes.items())}
     told |= {name: ", ".join(getattr(done, name)) for name in ("reweighed", "busy", "vacuumed", "analysed")}
-    facts({name: value or "nothing" for name, value in told.items()} | {"old checkpoints": done.checkpoints})
+    facts(
+        {name: value or "nothing" for name, value in told.items()}
+        | {"old checkpoints": done.checkpoints, "old rerank scores": done.scores}
+    )

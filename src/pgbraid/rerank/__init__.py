@@ -5,11 +5,11 @@ scores with the fused ones. This room knows nothing of collections or of the dat
 model library.
 """
 
-from pgbraid.rerank.cache import ScoreCache
+from pgbraid.rerank.cache import Known, ScoreCache
 from pgbraid.rerank.functions import from_callable
 from pgbraid.rerank.loading import load
 from pgbraid.rerank.maxsim import maxsim
 from pgbraid.rerank.ordering import order
-from pgbraid.rerank.scoring import Scored, Wanted, score
+from pgbraid.rerank.scoring import Scored, Wanted, pair_keys, score
 
-__all__ = ["ScoreCache", "Scored", "Wanted", "from_callable", "load", "maxsim", "order", "score"]
+__all__ = ["Known", "ScoreCache", "Scored", "Wanted", "from_callable", "load", "maxsim", "order", "pair_keys", "score"]

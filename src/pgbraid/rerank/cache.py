@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -36,6 +36,11 @@ class ScoreCache:
                 if known is not None:
                     self._kept.move_to_end(key)
         return found
+
+    def missing(self, keys: Collection[Key]) -> list[Key]:
+        """Those keys under which nothing is known."""
+        with self._lock:
+            return [key for key in keys if key not in self._kept]
 
     def keep(self, scores: Iterable[tuple[Key, Known]]) -> None:
         """Keep scores; those asked longest ago go when there are too many."""

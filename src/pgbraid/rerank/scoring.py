@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from pgbraid.errors import SearchError, TextRefused
-from pgbraid.rerank.cache import Known, ScoreCache, key_of
+from pgbraid.rerank.cache import Key, Known, ScoreCache, key_of
 from pgbraid.rerank.ordering import as_scores
 from pgbraid.rerank.reading import Limit, cut
 from pgbraid.values import Overflow, Reranker
@@ -37,18 +37,24 @@ class Wanted:
 class Scored:
     """A score a candidate, None for those that have none, and what there is to say about it.
 
-    `texts` has the score of each text; `refused` says why a text has none; `late` counts texts that time did not allow.
+    `texts` has the score of each text; `fresh` those that were not known
+    before, by the pair's key. `refused` says why a text has none; `late` counts texts that time did not allow.
     `over` has the size of each text that was too long and was cut or read in windows, in what `unit` names.
     """
 
     scores: tuple[float | None, ...]
     texts: dict[str, float]
     refused: dict[str, str]
-    computed: int
+    fresh: Mapping[Key, Known]
     cached: int
     late: int
     over: dict[str, int] = field(default_factory=dict)
     unit: str = "tokens with the question"
+
+    @property
+    def computed(self) -> int:
+        """How many texts were read."""
+        return len(self.fresh)
 
 
 class _Time:
@@ -80,11 +86,10 @@ def score(
     A candidate's score is the mean of its best `top_m` scores. Raises ModelError for a reranker that gives something
     else than finite numbers, and SearchError for a text that is too long when `strict`.
     """
-    distinct = list(dict.fromkeys(text for texts in candidates for text in texts))
-    keys = {text: key_of(reranker.identity, wanted.overflow, question, text) for text in distinct}
-    remembered = zip(distinct, cache.get(list(keys.values())), strict=True)
+    keys = pair_keys(reranker, question, candidates, wanted)
+    remembered = zip(keys, cache.get(list(keys.values())), strict=True)
     found = {text: known for text, known in remembered if known is not None}
-    missing = [text for text in distinct if text not in found]
+    missing = [text for text in keys if text not in found]
     refused: dict[str, str] = {}
     clock = _Time(wanted)
     read = _rows_read if hasattr(reranker, "pairs") else _texts_read
@@ -93,7 +98,7 @@ def score(
         if not clock.allows(0):
             break
         fresh |= read(reranker, question, group, wanted, clock, refused)
-    cache.keep((keys[text], known) for text, known in fresh.items())
+    cache.keep(new := [(keys[text], known) for text, known in fresh.items()])
     found |= fresh
     if wanted.strict and refused:
         raise SearchError(
@@ -103,12 +108,18 @@ def score(
         scores=tuple(_of_candidate(texts, found, wanted.top_m) for texts in candidates),
         texts={text: max(known.scores) for text, known in found.items()},
         refused=refused,
-        computed=len(fresh),
-        cached=len(distinct) - len(missing),
+        fresh=dict(new),
+        cached=len(keys) - len(missing),
         late=len(missing) - len(fresh) - len(refused),
         over={text: known.over for text, known in found.items() if known.over},
         unit=limit.unit if (limit := _limit(reranker)) else "tokens with the question",
     )
+
+
+def pair_keys(reranker: Reranker, question: str, candidates: Sequence[Sequence[str]], wanted: Wanted) -> dict[str, Key]:
+    """Each distinct text, in order, and the key under which its score is kept."""
+    distinct = dict.fromkeys(text for texts in candidates for text in texts)
+    return {text: key_of(reranker.identity, wanted.overflow, question, text) for text in distinct}
 
 
 def _groups(texts: Sequence[str], wanted: Wanted) -> Iterator[Sequence[str]]:

@@ -1,0 +1,3 @@
+-- Without shared rerank scores.
+
+DROP TABLE pgbraid.rerank_score;
