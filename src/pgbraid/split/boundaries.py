@@ -82,6 +82,11 @@ def find_boundaries(units: Units, outline: Outline, blocks: Sequence[Block], bud
     return Boundaries(units, frozenset(outline.starts), frozenset(edges), tuple(kept), tuple(broken))
 
 
+def cuts(text: str, least: Rank) -> list[int]:
+    """Every place of a text to cut before that is at least this good, without blocks and headings, ascending."""
+    return [at for at in range(1, len(text)) if not text[at].isspace() and _rank_in_text(text, at) >= least]
+
+
 def _words(text: str, start: int, end: int) -> tuple[int, int]:
     """The same stretch without white space around it."""
     start = skip_space(text, start, end)
