@@ -159,7 +159,8 @@ def _exported(name: str, found: Any) -> str:
         return head + prose(found.__doc__) + table(("field", "type", "default"), fields)
     if inspect.isfunction(found):
         return f"{head}```python\n{_signature(name, found)}\n```\n\n{prose(found.__doc__)}"
-    own = [(n, m) for n, m in vars(found).items() if inspect.isfunction(m) and not n.startswith("_")]
+    parts = [part for part in found.__mro__ if part.__module__.startswith("pgbraid.")]
+    own = [(n, m) for c in parts for n, m in vars(c).items() if inspect.isfunction(m) and not n.startswith("_")]
     methods = (f"### {name}.{n}\n\n```python\n{_signature(n, m)}\n```\n\n{prose(m.__doc__)}" for n, m in own)
     return head + prose(found.__doc__) + "".join(methods)
 
@@ -168,7 +169,7 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
     """The signature, on several lines when it is long; annotations stand as they are written."""
     parameters = list(inspect.signature(function).parameters.values())
     shown = [str(p).replace("'", "") if isinstance(p.default, (type(p.empty), type)) else str(p) for p in parameters]
-    shown = [re.sub(r": '([^']*)'", r": \1", text) for text in shown if text != "self"]
+    shown = [re.sub(r": '([^']*)'", r": \1", text) for text in shown if text.partition(":")[0] != "self"]
     first = next((i for i, p in enumerate(parameters) if p.kind is p.KEYWORD_ONLY), None)
     if first is not None:
         shown.insert(first - (parameters[0].name == "self"), "*")

@@ -38,7 +38,7 @@ def test_the_commands_are_those_of_the_manual() -> None:
         "collection create", "collection list", "collection show", "collection alter", "collection drop",
         "embedder add", "embedder list", "embedder drop", "ingest", "document show", "document delete",
         "route ask", "route train", "route activate", "route back", "route versions",
-        "search", "explain", "apply", "lexical refresh", "maintain", "doctor", "rerank bench", "demo",
+        "search", "context", "explain", "apply", "lexical refresh", "maintain", "doctor", "rerank bench", "demo",
         "eval run", "eval diff", "tune", "recall",
     }  # fmt: skip
 
@@ -67,6 +67,7 @@ def test_help_loads_nothing_heavy() -> None:
         (["search", "x", "--top-k", "0"], 2, "top_k is a whole number from 1 to 1000, not 0"),
         (["search", " "], 10, "The question is empty"),
         (["search", "x", "--rerank", "a:b", "--no-rerank"], 2, "exclude each other"),
+        (["context", "x", "--tokens", "0"], 2, "a whole number of tokens above 0, not 0"),
         (["ingest", "hrr", "."], 6, "There is no collection 'hrr'"),
         (["ingest", "hr", "/no/such/path"], 2, "/no/such/path does not exist"),
         (["apply", "/no/such/file.yaml"], 2, "/no/such/file.yaml cannot be read"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pgbraid._async import catalog, decide, ingest, observe, recall, search, train, upkeep, write
 from pgbraid._async.link import Database
+from pgbraid._async.reading import Reading
 from pgbraid.borrow import async_connection_of
 from pgbraid.compute import in_executor
 from pgbraid.measure.recall import Recalled, Sweep
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from pgbraid.tally import Rehearsal
 
 
-class AsyncBraid:
+class AsyncBraid(Reading):
     """A database with collections: ask it, load into it, declare what is in it.
 
     Opens connections when first needed, and again after a fork. `using(connection)` gives the same braid over a

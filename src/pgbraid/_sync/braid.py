@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from pgbraid._sync import catalog, decide, ingest, observe, recall, search, train, upkeep, write
 from pgbraid._sync.link import Database
+from pgbraid._sync.reading import Reading
 from pgbraid.borrow import connection_of
 from pgbraid.compute import directly
 from pgbraid.measure.recall import Recalled, Sweep
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pgbraid.tally import Rehearsal
 
 
-class Braid:
+class Braid(Reading):
     """A database with collections: ask it, load into it, declare what is in it.
 
     Opens connections when first needed, and again after a fork. `using(connection)` gives the same braid over a

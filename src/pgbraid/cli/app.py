@@ -8,6 +8,7 @@ import typer
 
 from pgbraid.cli import (
     collection,
+    context,
     declare,
     demo,
     doctor,
@@ -53,7 +54,7 @@ def every(
     GLOBAL_DSN.set(dsn)
 
 
-for part in (search, route, ingest, maintain, doctor, declare, measure, recall, demo, server):
+for part in (search, context, route, ingest, maintain, doctor, declare, measure, recall, demo, server):
     part.register(app)
 for name, group in (
     ("collection", collection.group),

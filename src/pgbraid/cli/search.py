@@ -42,7 +42,7 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question with whole documents."""
-    asked = _asked(collection, top_k, filter, tenant, profile) | _reranking(rerank, no_rerank)
+    asked = asked_of(collection, top_k, filter, tenant, profile, rerank, no_rerank)
     if as_json:
         _as_json(question, asked, explain, dsn)
         return
@@ -56,16 +56,26 @@ def search(
         print_explanation(result)
 
 
-def _asked(
-    collection: list[str] | None, top_k: int | None, filter: str | None, tenant: str, profile: str | None
+def asked_of(
+    collection: list[str] | None,
+    top_k: int | None,
+    filter: str | None,
+    tenant: str,
+    profile: str | None,
+    rerank: str | None,
+    no_rerank: bool,
 ) -> dict[str, Any]:
-    return {"collections": collection or (), "top_k": top_k, "filter": filter, "tenant": tenant, "profile": profile}
-
-
-def _reranking(rerank: str | None, no_rerank: bool) -> dict[str, Any]:
+    """The arguments of `Braid.search` from the options of a command."""
     if rerank and no_rerank:
         raise SettingsError("--rerank and --no-rerank exclude each other")
-    return {"rerank": False if no_rerank else rerank}
+    return {
+        "collections": collection or (),
+        "top_k": top_k,
+        "filter": filter,
+        "tenant": tenant,
+        "profile": profile,
+        "rerank": False if no_rerank else rerank,
+    }
 
 
 def explain(
@@ -84,7 +94,7 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Answer a question and show how: decision, branches, scores, the statement and its plan with buffers."""
-    asked = _asked(collection, top_k, filter, tenant, profile) | _reranking(rerank, no_rerank)
+    asked = asked_of(collection, top_k, filter, tenant, profile, rerank, no_rerank)
     with opened(dsn) as braid:
         explanation = braid.explain(question, **asked)
     if html is not None:

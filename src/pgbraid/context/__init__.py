@@ -7,10 +7,11 @@
 Pure: asks no database and no model. Which passages there are, and in what order, is the search's doing.
 """
 
-from pgbraid.context.budget import estimate
+from pgbraid.context.budget import Count, estimate
 from pgbraid.context.citations import Citations, check
+from pgbraid.context.fence import told
 from pgbraid.context.messages import inject
 from pgbraid.context.packing import pack
 from pgbraid.context.pieces import Context, Source
 
-__all__ = ["Citations", "Context", "Source", "check", "estimate", "inject", "pack"]
+__all__ = ["Citations", "Context", "Count", "Source", "check", "estimate", "inject", "pack", "told"]

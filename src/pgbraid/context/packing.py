@@ -29,7 +29,7 @@ def pack(result: SearchResult, tokens: int = 2000, *, count: Count = estimate, w
     packing = _Packing(passages, fence, tokens, count, count(framed(fence, "")))
     for place, span in _in_turn([stretches(p, whole) for p in passages]):
         packing.offer(place, span)
-    return packing.context(result.question)
+    return packing.context(result)
 
 
 def _in_turn(spans: Sequence[Sequence[Span]]) -> Iterator[tuple[int, Span]]:
@@ -114,7 +114,7 @@ class _Packing:
     def _block(self, passage: Passage, mark: int, span: Span) -> str:
         return block(self.fence, mark, name_of(passage.title, passage.external_id), passage.text[span[0] : span[1]])
 
-    def context(self, question: str) -> Context:
+    def context(self, result: SearchResult) -> Context:
         """What was taken, in the order of the passages.
 
         The last taken goes when the whole costs more than its parts.
@@ -130,7 +130,7 @@ class _Packing:
             self.left_out += 1
             self.shortened = 0  # only what came last was cut
         counts = (self.duplicates, self.left_out, self.shortened)
-        return Context(question, text, sources, self.fence, tokens, *counts)
+        return Context(result, text, sources, self.fence, tokens, *counts)
 
     def _sources(self) -> Iterator[Source]:
         every = ((place, span) for place in sorted(self.taken) for span in self.taken[place])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pgbraid.split.boundaries import Rank, cuts
 from pgbraid.split.tokens import WordTokenizer
-from pgbraid.values import Passage
+from pgbraid.values import Passage, SearchResult
 
 Span = tuple[int, int]
 
@@ -31,13 +31,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a model reads.
+    """What a model reads of a search's result.
 
     `text` holds every source between lines that begin with `fence`; `tokens` is what it costs with the words around it,
     0 for none. `duplicates` stretches said what others had said, `left_out` found no room, `shortened` were cut.
     """
 
-    question: str
+    result: SearchResult
     text: str
     sources: tuple[Source, ...]
     fence: str
@@ -45,6 +45,11 @@ class Context:
     duplicates: int = 0
     left_out: int = 0
     shortened: int = 0
+
+    @property
+    def question(self) -> str:
+        """The question that was asked."""
+        return self.result.question
 
 
 def stretches(passage: Passage, whole: bool) -> list[Span]:
